@@ -1,0 +1,36 @@
+# The whole life of the project, short enough to read. Everything is built by CMake and Ninja in build*/.
+BUILD ?= build
+CONFIGURE = cmake -G Ninja -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
+            -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld-19 -Wno-dev --log-level=NOTICE
+SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.h')
+
+.PHONY: all setup demo test bench soak format lint clean
+.DEFAULT_GOAL := all
+
+setup:
+	@scripts/setup
+
+all: setup
+	@$(CONFIGURE) -S . -B $(BUILD) && ninja -C $(BUILD) --quiet
+
+demo: all
+	@scripts/demo
+
+test: all lint
+	@scripts/test
+
+bench: all
+	@bench/run
+
+soak: all
+	@scripts/soak
+
+format: setup
+	@clang-format-19 -i $(SOURCES)
+
+lint: all
+	@clang-format-19 --dry-run --Werror $(SOURCES)
+	@scripts/lint $(BUILD)
+
+clean:
+	rm -rf build build-*

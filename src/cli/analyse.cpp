@@ -1,0 +1,99 @@
+// The pipeline is trace -> Validated -> Feed -> ReadAhead -> monitors. Everything up to Feed runs
+// on the reading thread, which has time to spare: monitors take longer than reading. So the names
+// are at rest as soon as the reading has ended, for whatever reason.
+#include "cli/analyse.h"
+
+#include <utility>
+
+#include "cli/interrupt.h"
+#include "trace/read_ahead.h"
+
+namespace tomos {
+
+namespace {
+
+// Passes events on until the user interrupts, and counts transactions on the way.
+class Feed : public Source {
+ public:
+  explicit Feed(std::unique_ptr<Validated> inner) : inner_(std::move(inner)) {}
+
+  Result<void> next(Batch& batch) override {
+    if (interrupted()) {
+      batch.events.clear();
+      return {};
+    }
+    auto result = inner_->next(batch);
+    if (result) count(batch.events);
+    return result;
+  }
+  const Names& names() const override { return inner_->names(); }
+  Progress progress() const override { return inner_->progress(); }
+
+  // Both only after the end or an error.
+  Skipped skipped() const { return inner_->skipped(); }
+  std::uint64_t transactions() const { return transactions_; }
+
+ private:
+  void count(const std::vector<Event>& events) {
+    for (const Event& event : events) {
+      if (event.op != Op::kBegin && event.op != Op::kEnd) continue;
+      if (event.thread >= depths_.size()) depths_.resize(event.thread + std::size_t{1});
+      std::uint32_t& depth = depths_[event.thread];
+      if (event.op == Op::kEnd) {
+        if (depth > 0) --depth;
+      } else if (depth++ == 0) {
+        ++transactions_;
+      }
+    }
+  }
+
+  std::unique_ptr<Validated> inner_;
+  std::vector<std::uint32_t> depths_;  // by thread
+  std::uint64_t transactions_ = 0;
+};
+
+}  // namespace
+
+Analysed analyse(std::unique_ptr<Source> trace, const std::string& name,
+                 const std::vector<const Analysis*>& chosen, const AnalysisOptions& options,
+                 Validation validation, ProgressLine& progress) {
+  auto owned =
+      std::make_unique<Feed>(std::make_unique<Validated>(std::move(trace), name, validation));
+  const Feed& feed = *owned;
+  ReadAhead source(std::move(owned));
+  std::vector<std::unique_ptr<Monitor>> monitors;
+  monitors.reserve(chosen.size());
+  for (const Analysis* analysis : chosen) monitors.push_back(analysis->make(options));
+
+  Analysed result;
+  for (Batch batch;;) {
+    const auto got = source.next(batch);
+    if (!got) result.error = got.error();
+    if (!got || batch.events.empty()) break;
+    for (const auto& monitor : monitors) monitor->on_events(batch.events);
+    result.stats.events += batch.events.size();
+    progress.update(result.stats.events, source.progress());
+  }
+
+  const Names& names = source.names();
+  for (const auto& monitor : monitors) {
+    monitor->finish();
+    std::vector<Finding> found = monitor->findings(names);
+    const bool violated = !found.empty() || monitor->left_out() > 0;
+    result.verdicts.push_back({.analysis = std::string(monitor->name()),
+                               .verdict = violated ? Verdict::kViolation : Verdict::kOk,
+                               .left_out = monitor->left_out()});
+    for (Finding& finding : found) {
+      finding.input = name;
+      result.findings.push_back(std::move(finding));
+    }
+  }
+  result.stats.threads = names.count(NameKind::kThread);
+  result.stats.variables = names.count(NameKind::kVariable);
+  result.stats.locks = names.count(NameKind::kLock);
+  result.stats.transactions = feed.transactions();
+  result.skipped = feed.skipped();
+  return result;
+}
+
+}  // namespace tomos

@@ -1,0 +1,110 @@
+// tomos: the commands and what they share. Everything a command does is in the file named after it.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <csignal>
+#include <exception>
+#include <map>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/completion.h"
+#include "cli/errors.h"
+#include "cli/help_format.h"
+#include "cli/interrupt.h"
+#include "cli/manual.h"
+#include "cli/options.h"
+#include "cli/output.h"
+
+namespace tomos {
+
+namespace {
+
+constexpr std::array kCommands = {
+    Command{"check", declare_check},
+    Command{"convert", declare_convert},
+    Command{"help", declare_help},
+};
+
+constexpr const char* kDescription =
+    "Tomos finds code that was meant to be atomic and was cut by another thread.";
+
+constexpr const char* kExamples =
+    "Examples:\n"
+    "  tomos check run.tomos            judge a recorded run\n"
+    "  tomos convert run.tomos run.std  make it readable\n"
+    "  tomos help check                 all about one command";
+
+int run(int argc, char** argv) {
+  CLI::App app(kDescription, "tomos");
+  app.footer(kExamples);
+  app.formatter(std::make_shared<HelpFormat>());
+  app.option_defaults()->always_capture_default();
+  app.require_subcommand(0, 1);
+  app.set_version_flag("--version", "tomos " TOMOS_VERSION, "Print the version and exit");
+
+  std::map<const CLI::App*, std::function<int()>> runs;
+  for (const Command& command : kCommands) {
+    CLI::App* sub = app.add_subcommand(command.name);
+    sub->group("Commands");
+    runs[sub] = command.declare(*sub);
+  }
+  std::string manual;
+  std::string shell;
+  app.add_option("--man", manual, "Print the manual page of tomos or of a command, as roff")
+      ->type_name("NAME")
+      ->check(one_of(page_names(app)));
+  app.add_option("--completion", shell, "Print the completion script for a shell")
+      ->type_name("")
+      ->check(one_of({"bash", "zsh"}));
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return print(app.help());
+  } catch (const CLI::CallForVersion&) {
+    return print("tomos " TOMOS_VERSION "\n");
+  } catch (const CLI::ParseError& error) {
+    print_error(explain(app, error));
+    return kBadInput;
+  }
+  if (!manual.empty()) return print(manual_page(app, manual));
+  if (!shell.empty()) return print(shell == "bash" ? bash_completion(app) : zsh_completion(app));
+  for (const CLI::App* sub : app.get_subcommands()) return runs.at(sub)();
+  print_error(no_command(app));
+  return kBadInput;
+}
+
+// The last stop of an exception, whichever thread it comes from.
+[[noreturn]] void die_of_exception() {
+  remove_unfinished();
+  int status = kBug;
+  try {
+    if (const std::exception_ptr exception = std::current_exception()) {
+      std::rethrow_exception(exception);
+    }
+    print_error(bug("terminated"));
+  } catch (const std::bad_alloc&) {
+    print_error({.where = "",
+                 .what = "out of memory",
+                 .remedy = "Run fewer analyses at once, or on a machine with more memory."});
+    status = kBadInput;
+  } catch (const std::exception& exception) {
+    print_error(bug(exception.what()));
+  } catch (...) {
+    print_error(bug("unknown exception"));
+  }
+  _exit(status);
+}
+
+}  // namespace
+
+}  // namespace tomos
+
+int main(int argc, char** argv) {
+  std::set_terminate(tomos::die_of_exception);
+  // A reader that goes away ends us quietly, even if whoever started us ignores the signal.
+  std::signal(SIGPIPE, SIG_DFL);
+  return tomos::run(argc, argv);
+}

@@ -1,0 +1,45 @@
+// A monitor reads events and makes findings. It does not know which source feeds it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "event/event.h"
+#include "event/names.h"
+
+namespace tomos {
+
+struct Finding;  // report/finding.h
+
+class Monitor {
+ public:
+  virtual ~Monitor() = default;
+
+  // The analysis's name on the command line.
+  virtual std::string_view name() const = 0;
+
+  // The next events of the trace. They come in runs so that a monitor can look ahead.
+  virtual void on_events(std::span<const Event> events) = 0;
+
+  // The trace is over.
+  virtual void finish() = 0;
+
+  // The same state, going its own way from here.
+  virtual std::unique_ptr<Monitor> clone() const = 0;
+
+  // Every distinct violation so far, in the order of the trace.
+  virtual std::vector<Finding> findings(const Names& names) const = 0;
+
+  // Violations beyond the limit on distinct findings: counted, not kept.
+  virtual std::uint64_t left_out() const = 0;
+
+ protected:
+  Monitor() = default;
+  Monitor(const Monitor&) = default;
+  Monitor& operator=(const Monitor&) = default;
+};
+
+}  // namespace tomos

@@ -1,0 +1,279 @@
+#include "monitor/frontier.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <ranges>
+#include <utility>
+
+namespace tomos {
+
+namespace {
+
+using Position = Frontier::Position;
+
+// Whether some transaction before position `from` of one chain is not yet before position `to` of
+// another.
+bool any_new(const Position* from_row, Position from, const Position* to_row, Position to,
+             std::uint32_t size) {
+  std::int32_t found = 0;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    found |=
+        static_cast<std::int32_t>(from_row[i] <= from) & static_cast<std::int32_t>(to_row[i] > to);
+  }
+  return found != 0;
+}
+
+Position least(const Position* row, std::uint32_t size) {
+  Position result = Frontier::kNever;
+  for (std::uint32_t i = 0; i < size; ++i) result = std::min(result, row[i]);
+  return result;
+}
+
+}  // namespace
+
+Frontier::Frontier(const Limits& limits)
+    : limits_(limits), sweep_at_(limits.closed_slots), collect_at_(limits.edges) {
+  grow();
+  tips_.push_back(-1);
+  base_.push_back(0);
+  first_live_.push_back(kNever);
+}
+
+void Frontier::grow() {
+  const std::uint32_t old = capacity_;
+  const std::uint32_t wider = std::max<std::uint32_t>(64, 2 * old);
+  std::vector<Position> first(static_cast<std::size_t>(wider) * wider, kNever);
+  std::vector<std::uint32_t> edge_at(first.size(), 0);
+  std::vector<std::uint64_t> reached(static_cast<std::size_t>(wider) * (wider / 64), 0);
+  for (std::size_t row = 0; row < old; ++row) {
+    std::copy_n(first_.begin() + static_cast<std::ptrdiff_t>(row * old), old,
+                first.begin() + static_cast<std::ptrdiff_t>(row * wider));
+    std::copy_n(edge_at_.begin() + static_cast<std::ptrdiff_t>(row * old), old,
+                edge_at.begin() + static_cast<std::ptrdiff_t>(row * wider));
+    std::copy_n(reached_.begin() + static_cast<std::ptrdiff_t>(row * (old / 64)), old / 64,
+                reached.begin() + static_cast<std::ptrdiff_t>(row * (wider / 64)));
+  }
+  first_ = std::move(first);
+  edge_at_ = std::move(edge_at);
+  reached_ = std::move(reached);
+  capacity_ = wider;
+}
+
+template <class Visit>
+void Frontier::each_reached(Slot open, Visit visit) const {
+  const std::size_t words = capacity_ / 64;
+  for (std::size_t word = 0; word < words; ++word) {
+    for (std::uint64_t bits = reached_[open * words + word]; bits != 0; bits &= bits - 1) {
+      visit(static_cast<Slot>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits))));
+    }
+  }
+}
+
+void Frontier::reach(Slot chain, Slot open, Position position, std::uint32_t edge) {
+  const std::size_t i = at(chain, open);
+  if (first_[i] <= position) return;
+  first_[i] = position;
+  edge_at_[i] = edge;
+  reached_[open * (capacity_ / 64) + chain / 64] |= std::uint64_t{1} << (chain % 64);
+  first_live_[chain] = std::min(first_live_[chain], position);
+}
+
+void Frontier::forget(Slot chain, Slot open) {
+  const std::size_t i = at(chain, open);
+  const Position was = first_[i];
+  first_[i] = kNever;
+  if (was == first_live_[chain]) {
+    first_live_[chain] = least(&first_[at(chain, 0)], width());
+  }
+}
+
+void Frontier::recycle() {
+  std::erase_if(closed_, [&](Slot slot) {
+    if (first_live_[slot] != kNever) return false;
+    if (!full(slot)) free_.push_back(slot);
+    return true;
+  });
+}
+
+Frontier::Slot Frontier::open_slot() {
+  if (free_.empty()) recycle();
+  if (!free_.empty()) {
+    const Slot slot = free_.back();
+    free_.pop_back();
+    base_[slot] = ++tips_[slot];
+    return slot;
+  }
+  const Slot slot = slots();
+  if (slot == capacity_) grow();
+  tips_.push_back(0);
+  base_.push_back(0);
+  first_live_.push_back(kNever);
+  return slot;
+}
+
+void Frontier::close_slot(Slot slot) { closed_.push_back(slot); }
+
+void Frontier::sweep(const std::vector<bool>& used) {
+  for (const Slot slot : closed_) {
+    if (used[slot]) continue;
+    for (Slot open = 0; open < slots(); ++open) {
+      first_[at(slot, open)] = kNever;
+      reached_[open * (capacity_ / 64) + slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+    }
+    first_live_[slot] = kNever;
+  }
+  recycle();
+  sweep_at_ = std::max(limits_.closed_slots, 2 * closed_.size());
+}
+
+Frontier::Slot Frontier::move(Slot slot) {
+  const Slot next = open_slot();
+  for (Slot open = 0; open < slots(); ++open) {
+    if (cell(slot, open) <= tips_[slot]) reach(next, open, tips_[next], edge_at_[at(slot, open)]);
+  }
+  close_slot(slot);
+  return next;
+}
+
+void Frontier::begin(Slot slot) {
+  ++tips_[slot];
+  reach(slot, slot, tips_[slot], 0);
+}
+
+void Frontier::end(Slot slot) {
+  each_reached(slot, [&](Slot chain) { forget(chain, slot); });
+  std::fill_n(reached_.begin() + static_cast<std::ptrdiff_t>(slot) * (capacity_ / 64),
+              capacity_ / 64, 0);
+}
+
+void Frontier::collect_edges() {
+  std::vector<Edge> kept;
+  std::vector<std::vector<Edge>> detours(1);
+  std::vector<std::uint32_t> moved(edges_.size(), 0);
+  for (Slot open = 1; open < slots(); ++open) {
+    each_reached(open, [&](Slot chain) {
+      if (chain == open) return;
+      std::uint32_t& edge = edge_at_[at(chain, open)];
+      if (moved[edge] == 0) {
+        kept.push_back(edges_[edge]);
+        moved[edge] = static_cast<std::uint32_t>(kept.size());
+        if (kept.back().detour != 0) {
+          detours.push_back(std::move(detours_[kept.back().detour]));
+          kept.back().detour = static_cast<std::uint32_t>(detours.size() - 1);
+        }
+      }
+      edge = moved[edge] - 1;
+    });
+  }
+  edges_ = std::move(kept);
+  detours_ = std::move(detours);
+  collect_at_ = std::max(limits_.edges, 2 * edges_.size());
+}
+
+std::uint32_t Frontier::add_edge(const Cause& cause) {
+  edges_.push_back({.from = cause.from,
+                    .to = cause.to,
+                    .object = cause.object,
+                    .from_op = cause.from_op,
+                    .to_op = cause.to_op});
+  return static_cast<std::uint32_t>(edges_.size() - 1);
+}
+
+bool Frontier::learns(Slot slot, const Witness& event) const {
+  return any_new(&first_[at(static_cast<Slot>(event.slot), 0)], event.position,
+                 &first_[at(slot, 0)], tips_[slot], width());
+}
+
+void Frontier::order(const Cause& cause, Slot slot) {
+  const Position* from_row = &first_[at(static_cast<Slot>(cause.from.slot), 0)];
+  const Position* to_row = &first_[at(slot, 0)];
+  const Position tip = tips_[slot];
+  const bool is_open = this->is_open(slot);
+  learners_.clear();
+  for (Slot open = 1; open < slots(); ++open) {
+    if (from_row[open] > cause.from.position || to_row[open] <= tip) continue;
+    const bool comes_after = is_open && cell(open, slot) <= tips_[open];
+    if (!comes_after) learners_.push_back(open);
+  }
+  if (learners_.empty()) return;
+  if (edges_.size() >= collect_at_) collect_edges();
+
+  if (is_open && reaches(slot, cause.from)) {
+    order_round(cause, slot);
+    return;
+  }
+  const std::uint32_t edge = add_edge(cause);
+  if (!is_open) {
+    ++tips_[slot];
+    for (const Slot open : learners_) reach(slot, open, tips_[slot], edge);
+    return;
+  }
+  for (const Slot open : learners_) follow(slot, open, edge);
+}
+
+// All that comes after the slot's transaction comes after another open one too, to which the edge
+// leads from there.
+void Frontier::follow(Slot slot, Slot open, std::uint32_t edge) {
+  each_reached(slot, [&](Slot chain) {
+    reach(chain, open, cell(chain, slot), chain == slot ? edge : edge_at_[at(chain, slot)]);
+  });
+}
+
+// The learners come before an event that comes after the slot's transaction itself.
+void Frontier::order_round(const Cause& cause, Slot slot) {
+  std::vector<std::uint32_t> edges;
+  for (const Slot open : learners_) {
+    edges.push_back(add_edge(cause));
+    if (cause.from.slot == open) continue;
+    std::vector<Edge> detour;
+    trail(open, cause.from, detour);
+    edges_.back().detour = static_cast<std::uint32_t>(detours_.size());
+    detours_.push_back(std::move(detour));
+  }
+  for (std::size_t i = 0; i < learners_.size(); ++i) follow(slot, learners_[i], edges[i]);
+}
+
+CycleEvent Frontier::event_of(const Witness& witness, Op op, std::uint32_t object) {
+  constexpr std::uint64_t kSingle = std::uint64_t{1} << 63U;
+  return {.index = witness.index,
+          .transaction = witness.in_transaction != 0
+                             ? (std::uint64_t{witness.slot} << 32U) |
+                                   static_cast<std::uint32_t>(witness.position)
+                             : kSingle | witness.index,
+          .thread = witness.thread,
+          .location = witness.location,
+          .label = witness.label,
+          .begin = witness.begin,
+          .locks = witness.locks,
+          .object = object,
+          .op = op};
+}
+
+// The edges on the way from the slot's open transaction to the event, last one first, as far as it
+// is known.
+void Frontier::trail(Slot slot, const Witness& event, std::vector<Edge>& edges) const {
+  const auto is_known = [&](const Witness& last) {
+    return last.position >= base_[last.slot] && reaches(slot, last);
+  };
+  Witness last = event;
+  while (last.slot != slot && is_known(last)) {
+    const Edge& edge = edges_[edge_at_[at(static_cast<Slot>(last.slot), slot)]];
+    const std::vector<Edge>& detour = detours_[edge.detour];
+    edges.push_back(edge);
+    edges.back().detour = 0;
+    edges.insert(edges.end(), detour.begin(), detour.end());
+    last = edges.back().from;
+  }
+}
+
+void Frontier::path(Slot slot, const Witness& event, std::vector<CycleEdge>& edges) const {
+  std::vector<Edge> steps;
+  trail(slot, event, steps);
+  for (const Edge& edge : steps | std::views::reverse) {
+    edges.push_back({.from = event_of(edge.from, edge.from_op, edge.object),
+                     .to = event_of(edge.to, edge.to_op, edge.object)});
+  }
+}
+
+}  // namespace tomos

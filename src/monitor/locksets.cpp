@@ -1,0 +1,117 @@
+#include "monitor/locksets.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tomos {
+
+namespace {
+
+constexpr LocksetId kOneLock = 0x8000'0000U;
+
+std::uint64_t hash(const std::vector<LockId>& locks) {
+  std::uint64_t h = locks.size();
+  for (const LockId lock : locks) {
+    h = (h ^ lock) * 0x9e37'79b9'7f4a'7c15U;
+    h ^= h >> 29U;
+  }
+  return h;
+}
+
+}  // namespace
+
+std::size_t Locksets::find(const std::vector<LockId>& locks) const {
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t i = hash(locks) & mask;
+  while (slots_[i] != 0 && sets_[slots_[i]] != locks) i = (i + 1) & mask;
+  return i;
+}
+
+void Locksets::rehash() {
+  std::size_t size = 64;
+  while (size < 4 * (live_ + 1)) size *= 2;
+  slots_.assign(size, 0);
+  for (LocksetId id = 1; id < sets_.size(); ++id) {
+    if (!sets_[id].empty()) slots_[find(sets_[id])] = id;
+  }
+}
+
+LocksetId Locksets::intern(std::vector<LockId> locks) {
+  if (locks.empty()) return 0;
+  if (locks.size() == 1 && locks[0] < kOneLock) return kOneLock | locks[0];
+  std::ranges::sort(locks);
+  std::size_t slot = find(locks);
+  if (slots_[slot] != 0) return slots_[slot];
+  if (slots_.size() < 2 * (live_ + 1)) {
+    rehash();
+    slot = find(locks);
+  }
+  LocksetId id = 0;
+  if (free_.empty()) {
+    id = static_cast<LocksetId>(sets_.size());
+    sets_.push_back(std::move(locks));
+  } else {
+    id = free_.back();
+    free_.pop_back();
+    sets_[id] = std::move(locks);
+  }
+  slots_[slot] = id;
+  ++live_;
+  return id;
+}
+
+std::vector<LockId> Locksets::locks(LocksetId id) const {
+  if ((id & kOneLock) != 0) return {id & ~kOneLock};
+  return sets_[id];
+}
+
+void Locksets::collect(const std::vector<bool>& used) {
+  for (LocksetId id = 1; id < sets_.size(); ++id) {
+    if (sets_[id].empty() || (id < used.size() && used[id])) continue;
+    sets_[id] = {};
+    free_.push_back(id);
+    --live_;
+  }
+  collect_at_ = std::max(limit_, 2 * live_);
+  rehash();
+}
+
+bool HeldLocks::acquire(LockId lock) {
+  for (Held& held : held_) {
+    if (held.lock == lock) {
+      ++held.depth;
+      return false;
+    }
+  }
+  held_.push_back({.lock = lock, .depth = 1});
+  stale_ = true;
+  return true;
+}
+
+bool HeldLocks::release(LockId lock) {
+  // The lock taken last is usually the one given back first.
+  for (std::size_t i = held_.size(); i-- > 0;) {
+    if (held_[i].lock != lock) continue;
+    if (--held_[i].depth > 0) return false;
+    held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(i));
+    stale_ = true;
+    return true;
+  }
+  return false;
+}
+
+void HeldLocks::refresh(Locksets& sets) const {
+  stale_ = false;
+  if (held_.empty()) {
+    id_ = 0;
+  } else if (held_.size() == 1 && held_[0].lock < kOneLock) {
+    id_ = kOneLock | held_[0].lock;
+  } else {
+    std::vector<LockId> locks;
+    locks.reserve(held_.size());
+    for (const Held& held : held_) locks.push_back(held.lock);
+    id_ = sets.intern(std::move(locks));
+  }
+}
+
+}  // namespace tomos

@@ -1,0 +1,236 @@
+#include "monitor/violations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace tomos {
+
+namespace {
+
+std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
+  h = (h ^ value) * 0x9e37'79b9'7f4a'7c15U;
+  return h ^ (h >> 32U);
+}
+
+std::uint64_t hash(const CycleEvent& event) {
+  std::uint64_t h = mix(static_cast<std::uint64_t>(event.op), event.label);
+  h = mix(h, event.begin);
+  return mix(h, event.location);
+}
+
+// The same for every rotation of a cycle: which of its events came last does not make it another
+// one.
+std::uint64_t key(Cycle cycle) {
+  std::uint64_t sum = cycle.size();
+  std::uint64_t previous = mix(hash(cycle.back().from), hash(cycle.back().to));
+  for (const CycleEdge& edge : cycle) {
+    const std::uint64_t own = mix(hash(edge.from), hash(edge.to));
+    sum += mix(mix(1, previous), own);
+    previous = own;
+  }
+  return sum;
+}
+
+bool is_start(const CycleEvent& event) {
+  return event.op == Op::kFork && event.object == event.thread;
+}
+
+std::string op_name(const CycleEvent& event) {
+  switch (event.op) {
+    case Op::kRead:
+      return "read";
+    case Op::kWrite:
+      return "write";
+    case Op::kAcquire:
+      return "acquire";
+    case Op::kRelease:
+      return "release";
+    case Op::kReadAcquire:
+      return "read-acquire";
+    case Op::kReadRelease:
+      return "read-release";
+    case Op::kFork:
+      return is_start(event) ? "start" : "fork";
+    case Op::kJoin:
+      return "join";
+    case Op::kExit:
+      return "exit";
+    case Op::kBegin:
+    case Op::kEnd:
+    case Op::kBarrier:
+    case Op::kNew:
+    case Op::kEscape:
+    case Op::kFree:
+      break;
+  }
+  return "?";
+}
+
+std::string object_name(const CycleEvent& event, const Names& names) {
+  if (event.op == Op::kExit || is_start(event)) return "";
+  return names.name(object_kind(event.op), event.object);
+}
+
+// Where an event stands in the run. The end of a thread is placed by the join that waits for it,
+// just before, and its start by the fork, just after.
+using Place = std::tuple<std::uint64_t, int, ThreadId>;
+
+Place place_of(const CycleEvent& event) {
+  const int rank = event.op == Op::kExit ? 0 : is_start(event) ? 2 : 1;
+  return {event.index, rank, event.thread};
+}
+
+// "R-W-R": the operations in the order of the run; with the variable when there are several.
+std::string pattern_of(const Finding& finding) {
+  bool several = false;
+  for (const Finding::Event& event : finding.events) {
+    several |= event.variable != finding.events[0].variable;
+  }
+  std::string pattern;
+  for (const Finding::Event& event : finding.events) {
+    if (!pattern.empty()) pattern += '-';
+    if (event.op == "read" || event.op == "write") {
+      pattern += event.op == "read" ? 'R' : 'W';
+    } else {
+      pattern += event.op;
+    }
+    if (several && !event.variable.empty()) pattern += fmt::format("({})", event.variable);
+  }
+  return pattern;
+}
+
+// "withdraw (T1, account.cpp:12)"; "the write of T2 at account.cpp:20" for an event outside any
+// transaction.
+std::string describe(const Finding& finding, std::size_t which) {
+  const Finding::Transaction& transaction = finding.transactions[which];
+  const std::string place = to_string(transaction.location);
+  if (transaction.label.empty()) {
+    for (const Finding::Event& event : finding.events) {
+      if (event.transaction == which && event.location == transaction.location) {
+        return fmt::format("the {} of {} at {}", event.op, event.thread, place);
+      }
+    }
+  }
+  return fmt::format("{} ({}, {})", transaction.label.empty() ? "a transaction" : transaction.label,
+                     transaction.thread, place);
+}
+
+std::string message_of(const Finding& finding) {
+  std::string message = fmt::format("{} is not atomic: it was cut by ", describe(finding, 0));
+  for (std::size_t i = 1; i < finding.transactions.size(); ++i) {
+    if (i > 1) message += i + 1 == finding.transactions.size() ? " and " : ", ";
+    message += describe(finding, i);
+  }
+  return message;
+}
+
+// Which lock would have to be held from where to where for the first transaction to stay whole.
+std::string fix_of(const Finding& finding) {
+  const Finding::Event* first = nullptr;
+  const Finding::Event* last = nullptr;
+  std::map<std::string, std::size_t> holders;
+  for (const Finding::Event& event : finding.events) {
+    for (const std::string& lock : event.locks) ++holders[lock];
+    if (event.transaction != 0) continue;
+    if (first == nullptr) first = &event;
+    last = &event;
+  }
+  const auto common = std::ranges::find_if(
+      holders, [&](const auto& holder) { return holder.second == finding.events.size(); });
+  const std::string span =
+      fmt::format("from {} to {}", to_string(first->location), to_string(last->location));
+  if (common != holders.end()) {
+    return fmt::format("hold {} {}: every access of the cycle holds it, but not for long enough",
+                       common->first, span);
+  }
+  return fmt::format("hold one lock {}, and the same lock in every other transaction named here",
+                     span);
+}
+
+}  // namespace
+
+void Violations::add(Cycle cycle, const Locksets& locksets) {
+  const auto [at, is_new] = by_key_.try_emplace(key(cycle), kept_.size());
+  if (!is_new) {
+    ++kept_[at->second].count;
+    return;
+  }
+  if (kept_.size() >= limit_) {
+    by_key_.erase(at);
+    ++left_out_;
+    return;
+  }
+  Kept kept{.edges = {cycle.begin(), cycle.end()}, .locks = {}};
+  for (const CycleEdge& edge : cycle) {
+    kept.locks.push_back(locksets.locks(edge.from.locks));
+    kept.locks.push_back(locksets.locks(edge.to.locks));
+  }
+  kept_.push_back(std::move(kept));
+}
+
+std::vector<Finding> Violations::findings(std::string_view analysis, const Names& names) const {
+  std::vector<Finding> findings;
+  for (const Kept& kept : kept_) {
+    Finding finding;
+    finding.analysis = analysis;
+    finding.count = kept.count;
+
+    // Every distinct event once, in the order of the run; transactions in the order of the cycle.
+    struct Source {
+      const CycleEvent* event;
+      const std::vector<LockId>* locks;
+      std::size_t transaction;
+    };
+    std::map<Place, Source> events;
+    std::map<std::pair<ThreadId, std::uint64_t>, std::size_t> transactions;
+    const auto enter = [&](const CycleEvent& event, const std::vector<LockId>& locks) {
+      const auto [at, is_new] =
+          transactions.try_emplace({event.thread, event.transaction}, finding.transactions.size());
+      if (is_new) {
+        finding.transactions.push_back(
+            {.label = names.name(NameKind::kLabel, event.label),
+             .thread = names.name(NameKind::kThread, event.thread),
+             .location = parse_location(names.name(NameKind::kLocation, event.begin))});
+      }
+      events.try_emplace(place_of(event),
+                         Source{.event = &event, .locks = &locks, .transaction = at->second});
+    };
+    enter(kept.edges.back().to, kept.locks.back());
+    for (std::size_t i = 0; i < kept.edges.size(); ++i) {
+      enter(kept.edges[i].from, kept.locks[2 * i]);
+      enter(kept.edges[i].to, kept.locks[2 * i + 1]);
+    }
+    std::map<Place, std::size_t> position;
+    for (const auto& [when, source] : events) {
+      Finding::Event event{
+          .thread = names.name(NameKind::kThread, source.event->thread),
+          .op = op_name(*source.event),
+          .variable = object_name(*source.event, names),
+          .locks = {},
+          .location = parse_location(names.name(NameKind::kLocation, source.event->location)),
+          .stack = {},
+          .transaction = source.transaction};
+      for (const LockId lock : *source.locks) {
+        event.locks.push_back(names.name(NameKind::kLock, lock));
+      }
+      position[when] = finding.events.size();
+      finding.events.push_back(std::move(event));
+    }
+    for (const CycleEdge& edge : kept.edges) {
+      finding.edges.push_back(
+          {.from = position.at(place_of(edge.from)), .to = position.at(place_of(edge.to))});
+    }
+    finding.pattern = pattern_of(finding);
+    finding.message = message_of(finding);
+    finding.fix = fix_of(finding);
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+}  // namespace tomos

@@ -1,0 +1,72 @@
+// A finding: what a monitor or a static pass has to say, as data. Printers show it; nobody else
+// formats text.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace tomos {
+
+// A place in source. "account.cpp:13:5", "account.cpp:13", "13" and any other text (kept as the
+// file) all fit.
+struct Location {
+  std::string file;
+  std::uint32_t line = 0;    // 0: unknown
+  std::uint32_t column = 0;  // 0: unknown
+
+  friend bool operator==(const Location&, const Location&) = default;
+};
+
+Location parse_location(std::string_view text);
+std::string to_string(const Location& location);  // "?" when nothing is known
+
+enum class Kind : std::uint8_t { kAtomicity, kRace, kDeadlock, kCrash, kAnomaly };
+enum class Certainty : std::uint8_t { kPredicted, kObserved, kConfirmed, kProved };
+
+std::string_view to_string(Kind kind);            // "atomicity": the contract's words
+std::string_view to_string(Certainty certainty);  // "observed"
+
+struct Finding {
+  struct Transaction {
+    std::string label;  // empty: a single access outside any transaction, or an unnamed block
+    std::string thread;
+    Location location;  // where it begins
+  };
+  struct Event {
+    std::string thread;
+    std::string op;  // "read", "write", "acquire", "release", "fork", "join", "start", "exit", ...
+    std::string variable;  // or lock, or thread: what `op` works on
+    std::vector<std::string> locks;
+    Location location;
+    std::vector<std::string> stack;
+    std::size_t transaction = 0;  // index into transactions
+  };
+  // "from must come before to": events[from] and events[to] are what made it so. Between events of
+  // one thread it is the thread's own order.
+  struct Edge {
+    std::size_t from = 0;
+    std::size_t to = 0;
+  };
+
+  std::string analysis;
+  Kind kind = Kind::kAtomicity;
+  Certainty verdict = Certainty::kObserved;
+  std::string pattern;  // "R-W-R"
+  std::string message;
+  std::vector<Transaction> transactions;  // the first is the one that was cut
+  std::vector<Event> events;              // in the order of the run
+  std::vector<Edge> edges;                // once round the cycle, from the first transaction
+  std::string fix;
+  std::string replay;
+  std::string input;        // the trace it was found in
+  std::uint64_t count = 1;  // how often it was met
+
+  // Stable over runs: a hash of what the finding is about (analysis, kind, labels, operations,
+  // places), not of ids, thread names or counts.
+  std::string id() const;
+};
+
+}  // namespace tomos

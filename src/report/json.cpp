@@ -1,0 +1,82 @@
+#include "report/json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace tomos {
+
+namespace {
+
+using Json = nlohmann::ordered_json;  // keys in the order in which they are read best
+
+Json to_json(const Location& location) {
+  return {{"file", location.file}, {"line", location.line}, {"column", location.column}};
+}
+
+Json to_json(const Finding::Transaction& transaction) {
+  return {{"label", transaction.label},
+          {"thread", transaction.thread},
+          {"location", to_json(transaction.location)}};
+}
+
+Json to_json(const Finding::Event& event) {
+  return {{"thread", event.thread},
+          {"op", event.op},
+          {"variable", event.variable},
+          {"locks", event.locks},
+          {"location", to_json(event.location)},
+          {"stack", event.stack},
+          {"transaction", event.transaction}};
+}
+
+Json to_json(const Finding& finding) {
+  Json json = {{"id", finding.id()},
+               {"analysis", finding.analysis},
+               {"kind", to_string(finding.kind)},
+               {"verdict", to_string(finding.verdict)},
+               {"pattern", finding.pattern},
+               {"message", finding.message},
+               {"count", finding.count},
+               {"input", finding.input},
+               {"transactions", Json::array()},
+               {"events", Json::array()},
+               {"edges", Json::array()}};
+  for (const auto& transaction : finding.transactions) {
+    json["transactions"].push_back(to_json(transaction));
+  }
+  for (const auto& event : finding.events) json["events"].push_back(to_json(event));
+  for (const auto& edge : finding.edges) {
+    json["edges"].push_back({{"from", edge.from}, {"to", edge.to}});
+  }
+  json["fix"] = finding.fix;
+  json["replay"] = finding.replay;
+  return json;
+}
+
+Json to_json(const Stats& stats) {
+  return {{"events", stats.events},
+          {"threads", stats.threads},
+          {"variables", stats.variables},
+          {"locks", stats.locks},
+          {"transactions", stats.transactions},
+          {"seconds", stats.seconds},
+          {"peak_rss", stats.peak_rss}};
+}
+
+}  // namespace
+
+std::string print_json(const Report& report) {
+  Json json = {{"schema", "tomos/1"},        {"tool", report.tool},
+               {"input", report.inputs},     {"verdicts", Json::object()},
+               {"left_out", Json::object()}, {"stats", to_json(report.stats)},
+               {"notes", report.notes},      {"findings", Json::array()}};
+  for (const auto& judgement : report.verdicts) {
+    json["verdicts"][judgement.analysis] = to_string(judgement.verdict);
+    json["left_out"][judgement.analysis] = judgement.left_out;
+  }
+  for (const auto& finding : report.findings) json["findings"].push_back(to_json(finding));
+  // Names come from the program under test and may hold any bytes; what is not UTF-8 becomes
+  // U+FFFD.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace tomos

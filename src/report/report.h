@@ -1,0 +1,49 @@
+// What a command has to say in the end, as data. Printers (text.h, json.h) show it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/finding.h"
+
+namespace tomos {
+
+enum class Verdict : std::uint8_t {
+  kOk,
+  kViolation,
+  kUnknown,  // not all of the input could be judged, and what could is in order
+};
+
+std::string_view to_string(Verdict verdict);
+
+struct Stats {
+  std::uint64_t events = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t variables = 0;
+  std::uint64_t locks = 0;
+  std::uint64_t transactions = 0;  // outermost begin ... end blocks
+  double seconds = 0;
+  std::uint64_t peak_rss = 0;  // bytes
+};
+
+struct Report {
+  struct Judgement {
+    std::string analysis;
+    Verdict verdict = Verdict::kOk;
+    std::uint64_t left_out = 0;  // violations beyond the limit on distinct findings
+  };
+
+  std::string tool;
+  std::vector<std::string> inputs;
+  std::vector<Judgement> verdicts;  // one per analysis
+  Stats stats;
+  std::vector<Finding> findings;
+  std::vector<std::string> notes;  // what the reader must know to trust the verdicts
+};
+
+// Findings of one id become the first of them, with the counts added. The order stays.
+std::vector<Finding> merge_equal(std::vector<Finding> findings);
+
+}  // namespace tomos

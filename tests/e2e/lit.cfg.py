@@ -1,0 +1,32 @@
+# Tests run the real binary. A .std file is a trace that carries its own commands and expectations in comments; a .test
+# file is about the command line. `exits N COMMAND` checks an exit status.
+import os
+
+import lit.formats
+
+config.name = "tomos"
+config.test_format = lit.formats.ShTest(True)
+config.suffixes = [".std", ".test"]
+config.excludes = ["inputs"]
+config.test_source_root = os.path.dirname(__file__)
+
+for name in ("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
+    config.environment.pop(name, None)
+config.environment["COLUMNS"] = "300"  # no line is broken, however long the path of this folder is
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.test_source_root, "inputs"), "/usr/lib/llvm-19/bin", config.environment["PATH"]]
+)
+
+config.substitutions.append(("%tomos", config.tomos))
+config.substitutions.append(("%examples", os.path.join(config.source_root, "examples")))
+config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "inputs")))
+config.substitutions.append(("%python", config.python))
+config.substitutions.append(("%cxx", config.cxx))
+
+if not config.sanitize:
+    config.available_features.add("preload")  # a sanitizer's runtime wants to be the first library
+if os.path.exists("/dev/full"):
+    config.available_features.add("dev-full")
+for tool in ("man", "zsh"):
+    if any(os.access(os.path.join(d, tool), os.X_OK) for d in os.environ["PATH"].split(os.pathsep)):
+        config.available_features.add(tool)

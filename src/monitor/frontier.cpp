@@ -24,6 +24,17 @@ bool any_new(const Position* from_row, Position from, const Position* to_row, Po
   return found != 0;
 }
 
+// Where `chosen` (all ones, or zero) says so, lowers the numbers of a row, and notes the edge
+// beside those it lowers.
+void lower(Position* row, std::uint32_t* edges, const Position* chosen, Position position,
+           std::uint32_t edge, std::uint32_t size) {
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const bool lowers = (chosen[i] != 0) & (row[i] > position);
+    row[i] = lowers ? position : row[i];
+    edges[i] = lowers ? edge : edges[i];
+  }
+}
+
 Position least(const Position* row, std::uint32_t size) {
   Position result = Frontier::kNever;
   for (std::uint32_t i = 0; i < size; ++i) result = std::min(result, row[i]);
@@ -189,49 +200,81 @@ void Frontier::order(const Cause& cause, Slot slot) {
   const Position* from_row = &first_[at(static_cast<Slot>(cause.from.slot), 0)];
   const Position* to_row = &first_[at(slot, 0)];
   const Position tip = tips_[slot];
-  const bool is_open = this->is_open(slot);
-  learners_.clear();
-  for (Slot open = 1; open < slots(); ++open) {
-    if (from_row[open] > cause.from.position || to_row[open] <= tip) continue;
-    const bool comes_after = is_open && cell(open, slot) <= tips_[open];
-    if (!comes_after) learners_.push_back(open);
+  const Position from = cause.from.position;
+  const bool is_round = reaches(slot, cause.from);
+  // Without a branch: which ones they are is anybody's guess.
+  learners_.resize(slots());
+  std::size_t count = 0;
+  for (Slot open = 0; open < slots(); ++open) {
+    learners_[count] = open;
+    count += static_cast<std::size_t>(from_row[open] <= from) &
+             static_cast<std::size_t>(to_row[open] > tip);
+  }
+  learners_.resize(count);
+  if (is_round) {
+    std::erase_if(learners_, [&](Slot open) { return cell(open, slot) <= tips_[open]; });
   }
   if (learners_.empty()) return;
   if (edges_.size() >= collect_at_) collect_edges();
 
-  if (is_open && reaches(slot, cause.from)) {
-    order_round(cause, slot);
-    return;
-  }
-  const std::uint32_t edge = add_edge(cause);
-  if (!is_open) {
+  if (!is_open(slot)) {
+    const std::uint32_t edge = add_edge(cause);
     ++tips_[slot];
     for (const Slot open : learners_) reach(slot, open, tips_[slot], edge);
     return;
   }
-  for (const Slot open : learners_) follow(slot, open, edge);
-}
-
-// All that comes after the slot's transaction comes after another open one too, to which the edge
-// leads from there.
-void Frontier::follow(Slot slot, Slot open, std::uint32_t edge) {
-  each_reached(slot, [&](Slot chain) {
-    reach(chain, open, cell(chain, slot), chain == slot ? edge : edge_at_[at(chain, slot)]);
-  });
-}
-
-// The learners come before an event that comes after the slot's transaction itself.
-void Frontier::order_round(const Cause& cause, Slot slot) {
-  std::vector<std::uint32_t> edges;
+  std::uint32_t edge = is_round ? 0 : add_edge(cause);
+  last_edges_.clear();
   for (const Slot open : learners_) {
-    edges.push_back(add_edge(cause));
-    if (cause.from.slot == open) continue;
-    std::vector<Edge> detour;
-    trail(open, cause.from, detour);
-    edges_.back().detour = static_cast<std::uint32_t>(detours_.size());
-    detours_.push_back(std::move(detour));
+    if (is_round) edge = add_edge_round(cause, open);
+    last_edges_.push_back(edge);
   }
-  for (std::size_t i = 0; i < learners_.size(); ++i) follow(slot, learners_[i], edges[i]);
+  follow(slot);
+}
+
+// An edge for an open transaction that comes before an event which comes after the one that it
+// leads to.
+std::uint32_t Frontier::add_edge_round(const Cause& cause, Slot open) {
+  const std::uint32_t edge = add_edge(cause);
+  if (cause.from.slot == open) return edge;
+  std::vector<Edge> detour;
+  trail(open, cause.from, detour);
+  edges_[edge].detour = static_cast<std::uint32_t>(detours_.size());
+  detours_.push_back(std::move(detour));
+  return edge;
+}
+
+// All that comes after the slot's transaction comes after the learners, too. Their last edges lead
+// to the slot's own transaction; from there on it is the way that leads there from the slot.
+void Frontier::follow(Slot slot) {
+  for (std::size_t i = 0; i < learners_.size(); ++i) {
+    reach(slot, learners_[i], cell(slot, slot), last_edges_[i]);
+  }
+  constexpr std::size_t kFew = 4;
+  const bool by_rows = learners_.size() > kFew;
+  if (by_rows) {
+    chosen_.assign(width(), 0);
+    for (const Slot open : learners_) chosen_[open] = -1;
+  }
+  each_reached(slot, [&](Slot chain) {
+    if (chain == slot) return;
+    const Position position = cell(chain, slot);
+    const std::uint32_t edge = edge_at_[at(chain, slot)];
+    if (by_rows) {
+      lower(&first_[at(chain, 0)], &edge_at_[at(chain, 0)], chosen_.data(), position, edge,
+            width());
+    } else {
+      for (const Slot open : learners_) reach(chain, open, position, edge);
+    }
+  });
+  if (!by_rows) return;
+  // No row's least number changes: the slot's own number is among them.
+  const std::size_t words = capacity_ / 64;
+  for (const Slot open : learners_) {
+    for (std::size_t word = 0; word < words; ++word) {
+      reached_[open * words + word] |= reached_[slot * words + word];
+    }
+  }
 }
 
 CycleEvent Frontier::event_of(const Witness& witness, Op op, std::uint32_t object) {

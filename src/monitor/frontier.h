@@ -142,12 +142,12 @@ class Frontier {
   Position cell(Slot chain, Slot open) const { return first_[at(chain, open)]; }
   void reach(Slot chain, Slot open, Position position, std::uint32_t edge);
   void forget(Slot chain, Slot open);
-  void follow(Slot slot, Slot open, std::uint32_t edge);
-  void order_round(const Cause& cause, Slot slot);
+  void follow(Slot slot);
   void grow();
   void recycle();
   void collect_edges();
   std::uint32_t add_edge(const Cause& cause);
+  std::uint32_t add_edge_round(const Cause& cause, Slot open);
   void trail(Slot slot, const Witness& event, std::vector<Edge>& edges) const;
   template <class Visit>
   void each_reached(Slot open, Visit visit) const;
@@ -174,7 +174,12 @@ class Frontier {
   // looked up later: it may lead over transactions that from now on come after its end. So it is
   // kept, last edge first. [0] is empty.
   std::vector<std::vector<Edge>> detours_ = std::vector<std::vector<Edge>>(1);
-  std::vector<Slot> learners_;  // scratch of order()
+
+  // Scratch of order(): the open transactions that learn something, with the edge that tells them;
+  // as a row.
+  std::vector<Slot> learners_;
+  std::vector<std::uint32_t> last_edges_;
+  std::vector<Position> chosen_;
 };
 
 }  // namespace tomos

@@ -45,58 +45,53 @@ Position least(const Position* row, std::uint32_t size) {
 
 Frontier::Frontier(const Limits& limits)
     : limits_(limits), sweep_at_(limits.closed_slots), collect_at_(limits.edges) {
-  grow();
-  tips_.push_back(-1);
-  base_.push_back(0);
-  first_live_.push_back(kNever);
+  widen();
+  const Slot nobody = open_slot();
+  close_slot(nobody);
+  closed_.clear();
 }
 
-void Frontier::grow() {
-  const std::uint32_t old = capacity_;
-  const std::uint32_t wider = std::max<std::uint32_t>(64, 2 * old);
-  std::vector<Position> first(static_cast<std::size_t>(wider) * wider, kNever);
+void Frontier::widen() {
+  const std::uint32_t wider = std::max<std::uint32_t>(16, 2 * capacity_);
+  std::vector<Position> first(slots() * std::size_t{wider}, kNever);
   std::vector<std::uint32_t> edge_at(first.size(), 0);
-  std::vector<std::uint64_t> reached(static_cast<std::size_t>(wider) * (wider / 64), 0);
-  for (std::size_t row = 0; row < old; ++row) {
-    std::copy_n(first_.begin() + static_cast<std::ptrdiff_t>(row * old), old,
+  for (std::size_t row = 0; row < slots(); ++row) {
+    std::copy_n(first_.begin() + static_cast<std::ptrdiff_t>(row * capacity_), capacity_,
                 first.begin() + static_cast<std::ptrdiff_t>(row * wider));
-    std::copy_n(edge_at_.begin() + static_cast<std::ptrdiff_t>(row * old), old,
+    std::copy_n(edge_at_.begin() + static_cast<std::ptrdiff_t>(row * capacity_), capacity_,
                 edge_at.begin() + static_cast<std::ptrdiff_t>(row * wider));
-    std::copy_n(reached_.begin() + static_cast<std::ptrdiff_t>(row * (old / 64)), old / 64,
-                reached.begin() + static_cast<std::ptrdiff_t>(row * (wider / 64)));
   }
   first_ = std::move(first);
   edge_at_ = std::move(edge_at);
-  reached_ = std::move(reached);
   capacity_ = wider;
 }
 
 template <class Visit>
-void Frontier::each_reached(Slot open, Visit visit) const {
-  const std::size_t words = capacity_ / 64;
-  for (std::size_t word = 0; word < words; ++word) {
-    for (std::uint64_t bits = reached_[open * words + word]; bits != 0; bits &= bits - 1) {
+void Frontier::each_reached(Lane open, Visit visit) const {
+  const std::vector<std::uint64_t>& reached = reached_[open];
+  for (std::size_t word = 0; word < reached.size(); ++word) {
+    for (std::uint64_t bits = reached[word]; bits != 0; bits &= bits - 1) {
       visit(static_cast<Slot>(word * 64 + static_cast<std::size_t>(std::countr_zero(bits))));
     }
   }
 }
 
-void Frontier::reach(Slot chain, Slot open, Position position, std::uint32_t edge) {
+void Frontier::reach(Slot chain, Lane open, Position position, std::uint32_t edge) {
   const std::size_t i = at(chain, open);
   if (first_[i] <= position) return;
   first_[i] = position;
   edge_at_[i] = edge;
-  reached_[open * (capacity_ / 64) + chain / 64] |= std::uint64_t{1} << (chain % 64);
+  std::vector<std::uint64_t>& reached = reached_[open];
+  if (chain / 64 >= reached.size()) reached.resize(chain / 64 + 1, 0);
+  reached[chain / 64] |= std::uint64_t{1} << (chain % 64);
   first_live_[chain] = std::min(first_live_[chain], position);
 }
 
-void Frontier::forget(Slot chain, Slot open) {
+void Frontier::forget(Slot chain, Lane open) {
   const std::size_t i = at(chain, open);
   const Position was = first_[i];
   first_[i] = kNever;
-  if (was == first_live_[chain]) {
-    first_live_[chain] = least(&first_[at(chain, 0)], width());
-  }
+  if (was == first_live_[chain]) first_live_[chain] = least(&first_[at(chain, 0)], width());
 }
 
 void Frontier::recycle() {
@@ -105,32 +100,52 @@ void Frontier::recycle() {
     if (!full(slot)) free_.push_back(slot);
     return true;
   });
+  recycle_at_ = 2 * closed_.size() + 16;
+}
+
+void Frontier::take_lane(Slot slot) {
+  if (free_lanes_.empty()) {
+    if (lanes() == capacity_) widen();
+    free_lanes_.push_back(lanes());
+    slot_at_.push_back(kNobody);
+    reached_.emplace_back();
+  }
+  lane_of_[slot] = free_lanes_.back();
+  slot_at_[lane_of_[slot]] = slot;
+  free_lanes_.pop_back();
 }
 
 Frontier::Slot Frontier::open_slot() {
-  if (free_.empty()) recycle();
+  if (free_.empty() && closed_.size() >= recycle_at_) recycle();
+  Slot slot = slots();
   if (!free_.empty()) {
-    const Slot slot = free_.back();
+    slot = free_.back();
     free_.pop_back();
     base_[slot] = ++tips_[slot];
-    return slot;
+  } else {
+    tips_.push_back(0);
+    base_.push_back(0);
+    first_live_.push_back(kNever);
+    lane_of_.push_back(0);
+    first_.resize(first_.size() + capacity_, kNever);
+    edge_at_.resize(first_.size(), 0);
   }
-  const Slot slot = slots();
-  if (slot == capacity_) grow();
-  tips_.push_back(0);
-  base_.push_back(0);
-  first_live_.push_back(kNever);
+  take_lane(slot);
   return slot;
 }
 
-void Frontier::close_slot(Slot slot) { closed_.push_back(slot); }
+void Frontier::close_slot(Slot slot) {
+  free_lanes_.push_back(lane_of_[slot]);
+  closed_.push_back(slot);
+}
 
 void Frontier::sweep(const std::vector<bool>& used) {
   for (const Slot slot : closed_) {
     if (used[slot]) continue;
-    for (Slot open = 0; open < slots(); ++open) {
+    for (Lane open = 0; open < lanes(); ++open) {
+      if (cell(slot, open) == kNever) continue;
       first_[at(slot, open)] = kNever;
-      reached_[open * (capacity_ / 64) + slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
+      reached_[open][slot / 64] &= ~(std::uint64_t{1} << (slot % 64));
     }
     first_live_[slot] = kNever;
   }
@@ -140,7 +155,7 @@ void Frontier::sweep(const std::vector<bool>& used) {
 
 Frontier::Slot Frontier::move(Slot slot) {
   const Slot next = open_slot();
-  for (Slot open = 0; open < slots(); ++open) {
+  for (Lane open = 0; open < lanes(); ++open) {
     if (cell(slot, open) <= tips_[slot]) reach(next, open, tips_[next], edge_at_[at(slot, open)]);
   }
   close_slot(slot);
@@ -149,22 +164,22 @@ Frontier::Slot Frontier::move(Slot slot) {
 
 void Frontier::begin(Slot slot) {
   ++tips_[slot];
-  reach(slot, slot, tips_[slot], 0);
+  reach(slot, lane_of_[slot], tips_[slot], 0);
 }
 
 void Frontier::end(Slot slot) {
-  each_reached(slot, [&](Slot chain) { forget(chain, slot); });
-  std::fill_n(reached_.begin() + static_cast<std::ptrdiff_t>(slot) * (capacity_ / 64),
-              capacity_ / 64, 0);
+  const Lane lane = lane_of_[slot];
+  each_reached(lane, [&](Slot chain) { forget(chain, lane); });
+  std::ranges::fill(reached_[lane], 0);
 }
 
 void Frontier::collect_edges() {
   std::vector<Edge> kept;
   std::vector<std::vector<Edge>> detours(1);
   std::vector<std::uint32_t> moved(edges_.size(), 0);
-  for (Slot open = 1; open < slots(); ++open) {
+  for (Lane open = 0; open < lanes(); ++open) {
     each_reached(open, [&](Slot chain) {
-      if (chain == open) return;
+      if (chain == slot_at_[open]) return;
       std::uint32_t& edge = edge_at_[at(chain, open)];
       if (moved[edge] == 0) {
         kept.push_back(edges_[edge]);
@@ -196,23 +211,30 @@ bool Frontier::learns(Slot slot, const Witness& event) const {
                  &first_[at(slot, 0)], tips_[slot], width());
 }
 
+bool Frontier::covers(const Witness& event, const Witness& other) const {
+  return !any_new(&first_[at(static_cast<Slot>(other.slot), 0)], other.position,
+                  &first_[at(static_cast<Slot>(event.slot), 0)], event.position, width());
+}
+
 void Frontier::order(const Cause& cause, Slot slot) {
   const Position* from_row = &first_[at(static_cast<Slot>(cause.from.slot), 0)];
   const Position* to_row = &first_[at(slot, 0)];
-  const Position tip = tips_[slot];
   const Position from = cause.from.position;
+  const Position tip = tips_[slot];
   const bool is_round = reaches(slot, cause.from);
   // Without a branch: which ones they are is anybody's guess.
-  learners_.resize(slots());
+  learners_.resize(lanes() + std::size_t{1});
   std::size_t count = 0;
-  for (Slot open = 0; open < slots(); ++open) {
+  for (Lane open = 0; open < lanes(); ++open) {
     learners_[count] = open;
     count += static_cast<std::size_t>(from_row[open] <= from) &
              static_cast<std::size_t>(to_row[open] > tip);
   }
   learners_.resize(count);
   if (is_round) {
-    std::erase_if(learners_, [&](Slot open) { return cell(open, slot) <= tips_[open]; });
+    std::erase_if(learners_, [&](Lane open) {
+      return cell(slot_at_[open], lane_of_[slot]) <= tips_[slot_at_[open]];
+    });
   }
   if (learners_.empty()) return;
   if (edges_.size() >= collect_at_) collect_edges();
@@ -220,13 +242,13 @@ void Frontier::order(const Cause& cause, Slot slot) {
   if (!is_open(slot)) {
     const std::uint32_t edge = add_edge(cause);
     ++tips_[slot];
-    for (const Slot open : learners_) reach(slot, open, tips_[slot], edge);
+    for (const Lane open : learners_) reach(slot, open, tips_[slot], edge);
     return;
   }
   std::uint32_t edge = is_round ? 0 : add_edge(cause);
   last_edges_.clear();
-  for (const Slot open : learners_) {
-    if (is_round) edge = add_edge_round(cause, open);
+  for (const Lane open : learners_) {
+    if (is_round) edge = add_edge_round(cause, slot_at_[open]);
     last_edges_.push_back(edge);
   }
   follow(slot);
@@ -247,33 +269,34 @@ std::uint32_t Frontier::add_edge_round(const Cause& cause, Slot open) {
 // All that comes after the slot's transaction comes after the learners, too. Their last edges lead
 // to the slot's own transaction; from there on it is the way that leads there from the slot.
 void Frontier::follow(Slot slot) {
+  const Lane lane = lane_of_[slot];
   for (std::size_t i = 0; i < learners_.size(); ++i) {
-    reach(slot, learners_[i], cell(slot, slot), last_edges_[i]);
+    reach(slot, learners_[i], cell(slot, lane), last_edges_[i]);
   }
   constexpr std::size_t kFew = 4;
   const bool by_rows = learners_.size() > kFew;
   if (by_rows) {
     chosen_.assign(width(), 0);
-    for (const Slot open : learners_) chosen_[open] = -1;
+    for (const Lane open : learners_) chosen_[open] = -1;
   }
-  each_reached(slot, [&](Slot chain) {
+  each_reached(lane, [&](Slot chain) {
     if (chain == slot) return;
-    const Position position = cell(chain, slot);
-    const std::uint32_t edge = edge_at_[at(chain, slot)];
+    const Position position = cell(chain, lane);
+    const std::uint32_t edge = edge_at_[at(chain, lane)];
     if (by_rows) {
       lower(&first_[at(chain, 0)], &edge_at_[at(chain, 0)], chosen_.data(), position, edge,
             width());
     } else {
-      for (const Slot open : learners_) reach(chain, open, position, edge);
+      for (const Lane open : learners_) reach(chain, open, position, edge);
     }
   });
   if (!by_rows) return;
   // No row's least number changes: the slot's own number is among them.
-  const std::size_t words = capacity_ / 64;
-  for (const Slot open : learners_) {
-    for (std::size_t word = 0; word < words; ++word) {
-      reached_[open * words + word] |= reached_[slot * words + word];
-    }
+  const std::vector<std::uint64_t>& all = reached_[lane];
+  for (const Lane open : learners_) {
+    std::vector<std::uint64_t>& reached = reached_[open];
+    if (reached.size() < all.size()) reached.resize(all.size(), 0);
+    for (std::size_t word = 0; word < all.size(); ++word) reached[word] |= all[word];
   }
 }
 
@@ -301,7 +324,7 @@ void Frontier::trail(Slot slot, const Witness& event, std::vector<Edge>& edges) 
   };
   Witness last = event;
   while (last.slot != slot && is_known(last)) {
-    const Edge& edge = edges_[edge_at_[at(static_cast<Slot>(last.slot), slot)]];
+    const Edge& edge = edges_[edge_at_[at(static_cast<Slot>(last.slot), lane_of_[slot])]];
     const std::vector<Edge>& detour = detours_[edge.detour];
     edges.push_back(edge);
     edges.back().detour = 0;

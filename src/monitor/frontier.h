@@ -74,7 +74,7 @@ class Frontier {
   // A transaction of the slot's thread.
   void begin(Slot slot);
   void end(Slot slot);
-  bool is_open(Slot slot) const { return cell(slot, slot) != kNever; }
+  bool is_open(Slot slot) const { return cell(slot, lane_of_[slot]) != kNever; }
   Position tip(Slot slot) const { return tips_[slot]; }
 
   // Whether an open transaction comes before the event, or is its own. If not, no cycle can ever go
@@ -83,12 +83,16 @@ class Frontier {
 
   // Whether the event comes after the slot's open transaction.
   bool reaches(Slot slot, const Witness& event) const {
-    return cell(event.slot, slot) <= event.position;
+    return cell(static_cast<Slot>(event.slot), lane_of_[slot]) <= event.position;
   }
 
   // Whether putting the event before what the slot's thread does now would order anything that is
   // not ordered yet.
   bool learns(Slot slot, const Witness& event) const;
+
+  // Whether all open transactions that come before one event, or are its own, come before another,
+  // or are its own. It stays so for all that is to come.
+  bool covers(const Witness& event, const Witness& other) const;
 
   // The conflict that orders an event before what a slot's thread does now.
   struct Cause {
@@ -134,38 +138,48 @@ class Frontier {
     Op to_op;
     std::uint32_t detour = 0;  // index into detours_
   };
-  std::size_t at(Slot chain, Slot open) const {
+  using Lane = std::uint32_t;  // of a live thread: where its open transaction stands in a row
+
+  std::size_t at(Slot chain, Lane open) const {
     return static_cast<std::size_t>(chain) * capacity_ + open;
   }
   // Of the part of a row that is in use, so that loops over it need no remainder.
-  std::uint32_t width() const { return (slots() + 15U) & ~15U; }
-  Position cell(Slot chain, Slot open) const { return first_[at(chain, open)]; }
-  void reach(Slot chain, Slot open, Position position, std::uint32_t edge);
-  void forget(Slot chain, Slot open);
+  std::uint32_t width() const { return (lanes() + 15U) & ~15U; }
+  std::uint32_t lanes() const { return static_cast<std::uint32_t>(slot_at_.size()); }
+  Position cell(Slot chain, Lane open) const { return first_[at(chain, open)]; }
+  void reach(Slot chain, Lane open, Position position, std::uint32_t edge);
+  void forget(Slot chain, Lane open);
   void follow(Slot slot);
-  void grow();
+  void take_lane(Slot slot);
+  void widen();
   void recycle();
   void collect_edges();
   std::uint32_t add_edge(const Cause& cause);
   std::uint32_t add_edge_round(const Cause& cause, Slot open);
   void trail(Slot slot, const Witness& event, std::vector<Edge>& edges) const;
   template <class Visit>
-  void each_reached(Slot open, Visit visit) const;
+  void each_reached(Lane open, Visit visit) const;
 
   Limits limits_;
-  std::uint32_t capacity_ = 0;  // of slots; a multiple of 64
+  std::uint32_t capacity_ = 0;  // of lanes in a row; a multiple of 16
 
   // [chain][open]: the first position of the chain that comes after the open transaction, and the
-  // edge that led there.
+  // edge that led there. A chain is a slot, also of an ended thread; only live threads have a lane.
   std::vector<Position> first_;
   std::vector<std::uint32_t> edge_at_;
-  std::vector<std::uint64_t> reached_;  // [open]: bit set of chains with a position there
-  std::vector<Position> first_live_;    // [chain]: least of its row
+  std::vector<std::vector<std::uint64_t>>
+      reached_;                       // [open]: bit set of chains with a position there
+  std::vector<Position> first_live_;  // [chain]: least of its row
+
+  std::vector<Lane> lane_of_;  // [slot]
+  std::vector<Slot> slot_at_;  // [lane]
+  std::vector<Lane> free_lanes_;
 
   std::vector<Position> tips_;  // [slot]: the current position
   std::vector<Position> base_;  // [slot]: positions below are of a thread that had the slot before
   std::vector<Slot> free_;
   std::vector<Slot> closed_;  // of ended threads, still in use
+  std::size_t recycle_at_ = 16;
   std::size_t sweep_at_;
 
   std::vector<Edge> edges_;
@@ -177,7 +191,7 @@ class Frontier {
 
   // Scratch of order(): the open transactions that learn something, with the edge that tells them;
   // as a row.
-  std::vector<Slot> learners_;
+  std::vector<Lane> learners_;
   std::vector<std::uint32_t> last_edges_;
   std::vector<Position> chosen_;
 };

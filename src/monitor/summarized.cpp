@@ -123,8 +123,7 @@ void Summarized::join(const Event& event) {
   const ThreadId child = event.object;
   const Slot slot = cut(event.thread);
   if (const auto exited = exited_.find(child); exited != exited_.end()) {
-    graph_.follow(slot, exited->second);
-    graph_.close_thread(exited->second);
+    graph_.join(slot, exited->second);
     exited_.erase(exited);
   } else if (child < slot_of_.size() && slot_of_[child] != kNobody) {
     const Slot ended = cut(child);
@@ -138,16 +137,12 @@ void Summarized::join(const Event& event) {
 void Summarized::exit(ThreadId thread) {
   const Slot slot = cut(thread);
   slot_of_[thread] = kNobody;
-  if (options_.edges == Edges::kSync && graph_.has_past(slot)) {
-    std::erase_if(exited_, [&](const auto& exited) {
-      const bool is_done = !graph_.has_past(exited.second);
-      if (is_done) graph_.close_thread(exited.second);
-      return is_done;
-    });
-    exited_.emplace(thread, slot);
-  } else {
+  if (options_.edges == Edges::kData) {
     graph_.close_thread(slot);
+    return;
   }
+  const SummarizedGraph::Ended ended = graph_.close_unjoined(slot);
+  if (ended != SummarizedGraph::kNothing) exited_.insert_or_assign(thread, ended);
 }
 
 }  // namespace tomos

@@ -52,10 +52,9 @@ class Summarized final : public Monitor {
   AnalysisOptions options_;
   SummarizedGraph graph_;
   VectorClock explanation_;
-  std::vector<Slot> slot_of_;    // by thread
-  std::vector<Thread> threads_;  // by slot
-  std::unordered_map<ThreadId, Slot>
-      exited_;  // ended, not joined, and with something open before it
+  std::vector<Slot> slot_of_;                                    // by thread
+  std::vector<Thread> threads_;                                  // by slot
+  std::unordered_map<ThreadId, SummarizedGraph::Ended> exited_;  // and not joined
   std::uint64_t index_ = 0;
   std::uint64_t violations_ = 0;
 };

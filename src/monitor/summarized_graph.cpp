@@ -32,11 +32,6 @@ void unite(std::span<Word> mask, std::span<const Word> other) {
 
 }  // namespace
 
-bool SummarizedGraph::has_past(Slot slot) const {
-  const std::span<const Word> past = std::span(past_).subspan(slot * words_, words_);
-  return std::ranges::any_of(past, [](Word word) { return word != 0; });
-}
-
 void SummarizedGraph::widen() {
   const std::size_t wider = 2 * words_;
   for (Mask* matrix : {&before_, &after_, &past_, &sets_[0], &sets_[1]}) {
@@ -46,6 +41,7 @@ void SummarizedGraph::widen() {
     }
     *matrix = std::move(copy);
   }
+  for (Past& past : ended_) past.nodes.resize(wider, 0);
   words_ = wider;
 }
 
@@ -66,6 +62,29 @@ void SummarizedGraph::close_thread(Slot slot) {
   if (nodes_[slot].open) end(slot);
   std::ranges::fill(row(past_, slot), 0);
   free_.push_back(slot);
+}
+
+SummarizedGraph::Ended SummarizedGraph::close_unjoined(Slot slot) {
+  if (nodes_[slot].open) end(slot);
+  const std::span<const Word> own = row(past_, slot);
+  const Mask past(own.begin(), own.end());
+  close_thread(slot);
+  if (std::ranges::all_of(past, [](Word word) { return word == 0; })) return kNothing;
+  auto at = std::ranges::find_if(
+      ended_, [&](const Past& other) { return other.threads > 0 && other.nodes == past; });
+  if (at == ended_.end()) {
+    at = std::ranges::find(ended_, std::size_t{0}, &Past::threads);
+    if (at == ended_.end()) at = ended_.insert(at, Past());
+    *at = {.nodes = past, .threads = 0};
+  }
+  ++at->threads;
+  return static_cast<Ended>(at - ended_.begin());
+}
+
+void SummarizedGraph::join(Slot later, Ended earlier) {
+  if (earlier == kNothing) return;
+  unite(row(past_, later), ended_[earlier].nodes);
+  --ended_[earlier].threads;
 }
 
 std::span<Word> SummarizedGraph::nodes(Space space, std::uint32_t object, Set which) {
@@ -186,6 +205,13 @@ void SummarizedGraph::forget(Space space, std::uint32_t object) {
   }
 }
 
+// Where the node stands in a set, those before it take its place.
+void SummarizedGraph::hand_on(std::span<Word> past, Slot slot) {
+  if (!has(past, slot)) return;
+  reset(past, slot);
+  unite(past, row(before_, slot));
+}
+
 void SummarizedGraph::end(Slot slot) {
   const std::span<const Word> before = row(before_, slot);
   for (const std::uint32_t object_and_space : nodes_[slot].touched) {
@@ -206,11 +232,9 @@ void SummarizedGraph::end(Slot slot) {
   }
   nodes_[slot].touched.clear();
   if (nodes_[slot].has_events) unite(row(past_, slot), before);
+  for (Past& past : ended_) hand_on(past.nodes, slot);
   for (Slot other = 0; other < nodes_.size(); ++other) {
-    if (has(row(past_, other), slot)) {
-      reset(row(past_, other), slot);
-      unite(row(past_, other), before);
-    }
+    hand_on(row(past_, other), slot);
     reset(row(before_, other), slot);
     reset(row(after_, other), slot);
   }

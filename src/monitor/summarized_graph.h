@@ -33,10 +33,16 @@ class SummarizedGraph {
   Slot open_thread();
   void close_thread(Slot slot);
 
+  // Closes a thread that may still be joined, and keeps what comes before the join; kNothing if
+  // that is nothing. Threads of which the same is to be kept share it. It is kept until each of
+  // them is joined.
+  using Ended = std::uint32_t;
+  static constexpr Ended kNothing = ~Ended{0};
+  Ended close_unjoined(Slot slot);
+  void join(Slot later, Ended earlier);
+
   void begin(Slot slot);
   void end(Slot slot);
-  // Whether an open transaction comes before something the thread has done.
-  bool has_past(Slot slot) const;
 
   // An event of the thread, ordered after every earlier event on the object with label kWrite, and
   // kRead if `after_reads`. Whether that closes a cycle.
@@ -69,6 +75,7 @@ class SummarizedGraph {
   }
   void touch(std::span<const Word> mask, Space space, std::uint32_t object);
   void enter(Slot slot);
+  void hand_on(std::span<Word> past, Slot slot);
   void close_upward(Mask& mask, Slot slot);
   void put_before(const Mask& mask, Slot slot);
 
@@ -78,6 +85,11 @@ class SummarizedGraph {
   Mask before_;  // [slot]: the nodes that must come before it
   Mask after_;   // [slot]: the nodes that must come after it
   Mask past_;    // [slot]: the nodes whose C holds an event of this thread
+  struct Past {
+    Mask nodes;
+    std::size_t threads;
+  };
+  std::vector<Past> ended_;                        // of threads that may still be joined
   std::vector<Mask> sets_ = std::vector<Mask>(2);  // by space: for each object its kSets masks
   Mask sources_;                                   // scratch
 };

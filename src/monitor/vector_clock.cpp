@@ -1,6 +1,7 @@
 #include "monitor/vector_clock.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace tomos {
 
@@ -318,8 +319,28 @@ void VectorClock::add(Witness& witnesses, const Event& event, Slot slot) {
       return;
     }
   }
-  std::erase_if(several, [&](const Witness& one) { return !frontier_.live(one); });
+  if (std::has_single_bit(several.size())) prune(several);
   several.push_back(now);
+}
+
+// Of the threads that have come and gone, only a few events are worth remembering: all others come
+// after the same open transactions as one of those.
+void VectorClock::prune(std::vector<Witness>& several) const {
+  std::erase_if(several, [&](const Witness& one) { return !frontier_.live(one); });
+  for (std::size_t i = 0; i < several.size();) {
+    const Witness& one = several[i];
+    const bool is_needless = std::ranges::any_of(several, [&](const Witness& other) {
+      // What comes after the other's own transaction is what that one still has to be told.
+      return &other != &one && frontier_.covers(other, one) &&
+             !(slot_of_[other.thread] == other.slot && frontier_.reaches(other.slot, one));
+    });
+    if (is_needless) {
+      several[i] = several.back();
+      several.pop_back();
+    } else {
+      ++i;
+    }
+  }
 }
 
 std::span<const Witness> VectorClock::all(const Witness& witnesses) const {

@@ -109,6 +109,7 @@ class VectorClock final : public Monitor {
   std::span<const Witness> all(const Witness& witnesses) const;
   void assign(Witness& witnesses, const std::vector<Witness>& several);
   void clear(Witness& witnesses);
+  void prune(std::vector<Witness>& several) const;
   void collect();
 
   AnalysisOptions options_;

@@ -91,8 +91,14 @@ std::string pattern_of(const Finding& finding) {
   for (const Finding::Event& event : finding.events) {
     several |= event.variable != finding.events[0].variable;
   }
+  constexpr std::size_t kMost = 8;  // then only both ends
   std::string pattern;
-  for (const Finding::Event& event : finding.events) {
+  for (std::size_t i = 0; i < finding.events.size(); ++i) {
+    if (i == kMost / 2 && finding.events.size() > kMost) {
+      pattern += "-...";
+      i = finding.events.size() - kMost / 2;
+    }
+    const Finding::Event& event = finding.events[i];
     if (!pattern.empty()) pattern += '-';
     if (event.op == "read" || event.op == "write") {
       pattern += event.op == "read" ? 'R' : 'W';
@@ -121,11 +127,15 @@ std::string describe(const Finding& finding, std::size_t which) {
 }
 
 std::string message_of(const Finding& finding) {
+  constexpr std::size_t kMost = 5;
+  const std::size_t others = finding.transactions.size() - 1;
+  const std::size_t named = others > kMost ? kMost - 1 : others;
   std::string message = fmt::format("{} is not atomic: it was cut by ", describe(finding, 0));
-  for (std::size_t i = 1; i < finding.transactions.size(); ++i) {
-    if (i > 1) message += i + 1 == finding.transactions.size() ? " and " : ", ";
+  for (std::size_t i = 1; i <= named; ++i) {
+    if (i > 1) message += i == others ? " and " : ", ";
     message += describe(finding, i);
   }
+  if (named < others) message += fmt::format(" and {} other transactions", others - named);
   return message;
 }
 
@@ -142,8 +152,10 @@ std::string fix_of(const Finding& finding) {
   }
   const auto common = std::ranges::find_if(
       holders, [&](const auto& holder) { return holder.second == finding.events.size(); });
+  // Of a cycle that is not known all round, the first event may be missing.
+  const Location& start = first == last ? finding.transactions[0].location : first->location;
   const std::string span =
-      fmt::format("from {} to {}", to_string(first->location), to_string(last->location));
+      fmt::format("from {} to {}", to_string(start), to_string(last->location));
   if (common != holders.end()) {
     return fmt::format("hold {} {}: every access of the cycle holds it, but not for long enough",
                        common->first, span);

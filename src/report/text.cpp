@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -122,9 +123,37 @@ std::string explain_cycle(const Finding& finding, std::size_t columns) {
   return out;
 }
 
+// A cycle of hundreds of transactions helps nobody: its beginning and its end do.
+constexpr std::size_t kMostEdges = 16;
+
+Finding abridged(const Finding& finding) {
+  if (finding.edges.size() <= kMostEdges) return finding;
+  Finding result = finding;
+  result.edges.assign(finding.edges.begin(), finding.edges.begin() + kMostEdges / 2);
+  result.edges.insert(result.edges.end(), finding.edges.end() - kMostEdges / 2,
+                      finding.edges.end());
+  std::map<std::size_t, std::size_t> events;
+  for (const Finding::Edge& edge : result.edges) events[edge.from] = events[edge.to] = 0;
+  result.events.clear();
+  result.transactions = {finding.transactions.at(0)};
+  std::map<std::size_t, std::size_t> transactions = {{0, 0}};
+  for (auto& [old, place] : events) {
+    place = result.events.size();
+    result.events.push_back(finding.events.at(old));
+    std::size_t& transaction = result.events.back().transaction;
+    const auto [known, is_new] = transactions.try_emplace(transaction, result.transactions.size());
+    if (is_new) result.transactions.push_back(finding.transactions.at(transaction));
+    transaction = known->second;
+  }
+  for (Finding::Edge& edge : result.edges) {
+    edge = {.from = events[edge.from], .to = events[edge.to]};
+  }
+  return result;
+}
+
 std::string print_finding(const Finding& original, std::size_t number, const TextStyle& style,
                           const Palette& palette) {
-  const Finding finding = made_printable(original);
+  const Finding finding = made_printable(abridged(original));
   std::string heading = fmt::format("{}, {} by {}", title(finding.kind), to_string(finding.verdict),
                                     finding.analysis);
   if (!finding.input.empty()) heading += " in " + finding.input;
@@ -148,6 +177,21 @@ std::string print_finding(const Finding& original, std::size_t number, const Tex
     }
     out += '\n';
   }
+  if (finding.edges.size() < original.edges.size()) {
+    out += wrap("  ",
+                fmt::format("Only both ends of the cycle are shown: {} of {} edges. --format json "
+                            "has all of them.",
+                            finding.edges.size(), original.edges.size()),
+                style.columns) +
+           '\n';
+  }
+  if (!finding.edges.empty() && finding.events.at(finding.edges[0].from).transaction != 0) {
+    out += wrap("  ",
+                "The cycle begins in the first transaction, but led from there through threads "
+                "that have ended; that stretch of it was not kept.",
+                style.columns) +
+           '\n';
+  }
   if (!finding.edges.empty()) out += explain_cycle(finding, style.columns) + '\n';
   if (!finding.fix.empty()) out += wrap("  Fix: ", finding.fix, style.columns);
   if (!finding.replay.empty()) out += "  See it again: " + finding.replay + '\n';
@@ -166,7 +210,7 @@ std::string group_key(const Finding& finding) {
 
 std::string print_variant(const Finding& original, const Finding& first, std::size_t number,
                           std::size_t columns) {
-  const Finding finding = made_printable(original);
+  const Finding finding = made_printable(abridged(original));
   std::string text = finding.pattern.empty() ? "" : finding.pattern + " ";
   for (const auto& event : finding.events) {
     text += (&event == finding.events.data() ? "at " : ", ") + to_string(event.location);

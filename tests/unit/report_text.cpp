@@ -22,6 +22,49 @@ std::size_t widest_line(const std::string& text) {
   return widest;
 }
 
+// A cycle of as many transactions as wanted, each by a thread of its own.
+Finding long_cycle(std::size_t length) {
+  Finding finding = account_finding();
+  finding.transactions.clear();
+  finding.events.clear();
+  finding.edges.clear();
+  for (std::size_t i = 0; i < length; ++i) {
+    const std::string thread = "T" + std::to_string(i);
+    finding.transactions.push_back({.label = "work", .thread = thread, .location = {}});
+    for (const char* op : {"read", "write"}) {
+      finding.events.push_back(account_finding().events[0]);
+      finding.events.back().thread = thread;
+      finding.events.back().op = op;
+      finding.events.back().transaction = i;
+    }
+  }
+  // Each writes after the one before has read; the first, at last, writes after the last.
+  for (std::size_t i = 0; i + 1 < length; ++i) {
+    finding.edges.push_back({.from = 2 * i, .to = 2 * i + 3});
+  }
+  finding.edges.push_back({.from = 2 * length - 2, .to = 1});
+  return finding;
+}
+
+TEST(Text, ShowsBothEndsOfALongCycle) {
+  Report report = account_report();
+  report.findings = {long_cycle(100)};
+  const std::string text = print_text(report, {.color = false, .columns = 100});
+  EXPECT_TRUE(has(text, "16 of 100 edges. --format json has all of them.")) << text;
+  EXPECT_TRUE(has(text, "T7's work must come before T8's work")) << text;
+  EXPECT_FALSE(has(text, "T8's work must come before T9's work")) << text;
+  EXPECT_TRUE(has(text, "T99's work must come before T0's work")) << text;
+  EXPECT_TRUE(has(text, "Id: " + report.findings[0].id())) << text;
+}
+
+TEST(Text, SaysThatAStretchOfTheCycleIsMissing) {
+  Report report = account_report();
+  Finding& finding = report.findings[0];
+  EXPECT_FALSE(has(print_text(report, {.color = false, .columns = 100}), "was not kept"));
+  finding.edges = {{.from = 1, .to = 2}};
+  EXPECT_TRUE(has(print_text(report, {.color = false, .columns = 100}), "was not kept"));
+}
+
 TEST(Interleaving, PutsThreadsSideBySide) {
   EXPECT_EQ(draw_interleaving(account_finding(), 100),
             "       T1                                   T2\n"

@@ -54,7 +54,6 @@ class HeldLocks {
     if (stale_) refresh(sets);
     return id_;
   }
-  bool empty() const { return held_.empty(); }
 
  private:
   struct Held {

@@ -12,8 +12,9 @@
 // nothing has to be pushed to variables when a transaction ends.
 //
 // For k threads: k*k numbers; k*k edges, each the one by which a thread was first reached, from
-// which the path of a cycle is read off. Adding an order costs O(k) to look up and O(k) for each
-// open transaction that learns something new.
+// which the path of a cycle is read off; and k more of both for each ended thread of which an event
+// is still remembered. Adding an order costs O(k) to look up and O(k) for each open transaction that
+// learns something new.
 //
 // The published vector-clock algorithm (Mathur & Viswanathan, ASPLOS 2020) keeps clocks in the
 // other direction and pushes them at the end of each transaction. It reports a cycle through an
@@ -49,15 +50,15 @@ class Frontier {
   using Slot = std::uint32_t;
   using Position = std::int32_t;
   static constexpr Position kNever = std::numeric_limits<Position>::max();
-  static constexpr Slot kNobody =
-      0;  // no thread's slot; a Witness that is empty stands there, before all positions
+  // No thread's slot. An empty Witness stands there, before all positions.
+  static constexpr Slot kNobody = 0;
 
   struct Limits {
-    Position last_position =
-        kNever -
-        (1 << 25);  // from there on a slot is full; one event takes one for each slot at most
-    std::size_t edges = 4096;  // so many may be kept before the first search for those not needed
-    std::size_t closed_slots = 64;  // likewise
+    // From there on a slot is full. One event takes one position for each slot at most.
+    Position last_position = kNever - (1 << 25);
+    // So many may be kept before the first search for those not needed.
+    std::size_t edges = 4096;
+    std::size_t closed_slots = 64;
   };
   Frontier() : Frontier(Limits()) {}
   explicit Frontier(const Limits& limits);

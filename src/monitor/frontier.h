@@ -13,8 +13,8 @@
 //
 // For k threads: k*k numbers; k*k edges, each the one by which a thread was first reached, from
 // which the path of a cycle is read off; and k more of both for each ended thread of which an event
-// is still remembered. Adding an order costs O(k) to look up and O(k) for each open transaction that
-// learns something new.
+// is still remembered. Adding an order costs O(k) to look up and O(k) for each open transaction
+// that learns something new.
 //
 // The published vector-clock algorithm (Mathur & Viswanathan, ASPLOS 2020) keeps clocks in the
 // other direction and pushes them at the end of each transaction. It reports a cycle through an

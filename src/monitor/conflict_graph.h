@@ -22,6 +22,7 @@
 
 #include "event/monitor.h"
 #include "monitor/analyses.h"
+#include "monitor/blocks.h"
 #include "monitor/locksets.h"
 #include "monitor/violations.h"
 
@@ -127,8 +128,8 @@ class ConflictGraph final : public Monitor {
   AnalysisOptions options_;
   Violations violations_;
   Locksets locksets_;
-  std::vector<Node> nodes_;
-  std::vector<Edge> edges_;
+  Blocks<Node> nodes_;
+  Blocks<Edge> edges_;
   std::vector<std::vector<EdgeId>> paths_;  // of derived edges
   std::unordered_set<std::uint64_t>
       crowded_;  // the edges to nodes that have many, as pairs of nodes

@@ -1,0 +1,28 @@
+// A vector that grows block by block: nothing is ever copied, and no more is taken than one block too much.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace tomos {
+
+template <class T>
+class Blocks {
+ public:
+  std::size_t size() const { return size_; }
+  T& operator[](std::size_t i) { return blocks_[i / kBlock][i % kBlock]; }
+  const T& operator[](std::size_t i) const { return blocks_[i / kBlock][i % kBlock]; }
+
+  void push_back(const T& item) {
+    if (size_ % kBlock == 0) blocks_.emplace_back().reserve(kBlock);
+    blocks_.back().push_back(item);
+    ++size_;
+  }
+
+ private:
+  static constexpr std::size_t kBlock = std::size_t{1} << 14U;
+  std::vector<std::vector<T>> blocks_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace tomos

@@ -1,4 +1,5 @@
-// A vector that grows block by block: nothing is ever copied, and no more is taken than one block too much.
+// A vector that grows block by block: nothing is ever copied, and no more is taken than one block
+// too much.
 #pragma once
 
 #include <cstddef>

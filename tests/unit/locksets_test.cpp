@@ -23,8 +23,8 @@ TEST(Locksets, OneNumberForEachSet) {
 
 TEST(Locksets, ManySetsStayApart) {
   Locksets sets;
-  std::vector<LocksetId> ids;
-  for (LockId i = 0; i < 2000; ++i) ids.push_back(sets.intern({i, i + 1}));
+  std::vector<LocksetId> ids(2000);
+  for (LockId i = 0; i < 2000; ++i) ids[i] = sets.intern({i, i + 1});
   for (LockId i = 0; i < 2000; ++i) {
     EXPECT_EQ(sets.intern({i + 1, i}), ids[i]);
     EXPECT_EQ(sets.locks(ids[i]), (Locks{i, i + 1}));
@@ -33,8 +33,8 @@ TEST(Locksets, ManySetsStayApart) {
 
 TEST(Locksets, ForgetsWhatIsNotUsed) {
   Locksets sets(10);
-  std::vector<LocksetId> ids;
-  for (LockId i = 0; i < 11; ++i) ids.push_back(sets.intern({i, i + 1}));
+  std::vector<LocksetId> ids(11);
+  for (LockId i = 0; i < 11; ++i) ids[i] = sets.intern({i, i + 1});
   EXPECT_TRUE(sets.wants_collection());
   std::vector<bool> used(sets.ids());
   used[ids[4]] = true;

@@ -189,11 +189,10 @@ void VectorClock::cut(Slot slot) {
   if (threads_[slot].depth > 0) frontier_.end(slot);
 }
 
-VectorClock::Slot VectorClock::resume(Slot slot) {
-  if (threads_[slot].depth == 0) return slot;
+void VectorClock::resume(Slot slot) {
+  if (threads_[slot].depth == 0) return;
   if (frontier_.full(slot)) slot = move(slot);
   frontier_.begin(slot);
-  return slot;
 }
 
 void VectorClock::fork(const Event& event) {

@@ -90,7 +90,7 @@ class VectorClock final : public Monitor {
   void end(const Event& event);
   void exit(ThreadId thread);
   void cut(Slot slot);
-  Slot resume(Slot slot);
+  void resume(Slot slot);
 
   // Orders the remembered events, all of kind `from_op`, before this one, or reports the cycles
   // that they close. The thread may have to move to another slot.

@@ -44,7 +44,8 @@ class Violations {
  public:
   explicit Violations(std::size_t limit) : limit_(limit) {}
 
-  // Whether the cycle, up to transaction labels and locations, is a new one that fits the limit.
+  // Keeps a cycle that differs from all others in labels or locations, up to the limit; counts it
+  // otherwise.
   void add(Cycle cycle, const Locksets& locksets);
 
   std::uint64_t left_out() const { return left_out_; }

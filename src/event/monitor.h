@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -35,6 +36,12 @@ class Monitor {
 
   // Violations beyond the limit on distinct findings: counted, not kept.
   virtual std::uint64_t left_out() const = 0;
+
+  // Why "nothing found" would say too much (a budget ran out, say); empty when it does not.
+  virtual std::string unknown() const { return {}; }
+
+  // What the reader must know to trust the verdict: one sentence each.
+  virtual std::vector<std::string> notes() const { return {}; }
 
  protected:
   Monitor() = default;

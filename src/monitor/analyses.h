@@ -17,12 +17,26 @@ enum class Edges : std::uint8_t {
   kSync,  // also release to acquire, fork and join
 };
 
+// How `races` looks for data races (Wang & Stoller, section 5.4).
+enum class RaceDetector : std::uint8_t { kEraser, kObject, kAtomizer, kMultilockset };
+
 struct AnalysisOptions {
   Edges edges = Edges::kData;
   std::size_t max_findings = 1000;  // distinct findings kept for each analysis
   // Where to put the number of every event that closes a cycle, for those who ask (a clone appends
   // to the same vector).
   std::vector<std::uint64_t>* violating_events = nullptr;
+
+  // The predictive analyses' improvements, to be switched off one by one when they are measured.
+  bool escape = true;          // accesses to variables that have not escaped are left out
+  bool happens_before = true;  // fork, join and barrier order thread periods
+  bool multilockset = true;    // races by multilockset; if not, by the older lockset algorithms
+  bool acq_a_rel = true;       // Theorem 2 instead of Theorem 1
+
+  std::vector<RaceDetector> races = {RaceDetector::kMultilockset};  // what `races` runs
+
+  // Asked now and then by what takes long: whether to give up, with the verdict unknown.
+  bool (*stop)() = nullptr;
 };
 
 struct Analysis {

@@ -22,7 +22,7 @@
 
 #include "event/monitor.h"
 #include "monitor/analyses.h"
-#include "monitor/blocks.h"
+#include "monitor/block_vector.h"
 #include "monitor/locksets.h"
 #include "monitor/violations.h"
 
@@ -128,8 +128,8 @@ class ConflictGraph final : public Monitor {
   AnalysisOptions options_;
   Violations violations_;
   Locksets locksets_;
-  Blocks<Node> nodes_;
-  Blocks<Edge> edges_;
+  BlockVector<Node> nodes_;
+  BlockVector<Edge> edges_;
   std::vector<std::vector<EdgeId>> paths_;  // of derived edges
   std::unordered_set<std::uint64_t>
       crowded_;  // the edges to nodes that have many, as pairs of nodes

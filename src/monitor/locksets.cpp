@@ -36,6 +36,10 @@ void Locksets::rehash() {
   }
 }
 
+LocksetId Locksets::intern_one(LockId lock) {
+  return lock < kOneLock ? kOneLock | lock : intern({lock});
+}
+
 LocksetId Locksets::intern(std::vector<LockId> locks) {
   if (locks.empty()) return 0;
   if (locks.size() == 1 && locks[0] < kOneLock) return kOneLock | locks[0];
@@ -63,6 +67,46 @@ LocksetId Locksets::intern(std::vector<LockId> locks) {
 std::vector<LockId> Locksets::locks(LocksetId id) const {
   if ((id & kOneLock) != 0) return {id & ~kOneLock};
   return sets_[id];
+}
+
+std::span<const LockId> Locksets::view(LocksetId id, LockId& one) const {
+  if ((id & kOneLock) == 0) return sets_[id];
+  one = id & ~kOneLock;
+  return {&one, 1};
+}
+
+bool Locksets::exclude(LocksetId a, LocksetId b) const {
+  LockId one_a = 0;
+  LockId one_b = 0;
+  const std::span<const LockId> first = view(a, one_a);
+  const std::span<const LockId> second = view(b, one_b);
+  for (std::size_t i = 0, j = 0; i < first.size() && j < second.size();) {
+    if (lock_of(first[i]) == lock_of(second[j])) {
+      if (!only_reads(first[i]) || !only_reads(second[j])) return true;
+      ++i;
+      ++j;
+    } else {
+      ++(first[i] < second[j] ? i : j);
+    }
+  }
+  return false;
+}
+
+LocksetId Locksets::common(LocksetId a, LocksetId b) {
+  if (a == b) return a;
+  LockId one_a = 0;
+  LockId one_b = 0;
+  const std::span<const LockId> first = view(a, one_a);
+  const std::span<const LockId> second = view(b, one_b);
+  std::vector<LockId> both;
+  for (std::size_t i = 0, j = 0; i < first.size() && j < second.size();) {
+    if (lock_of(first[i]) == lock_of(second[j])) {
+      both.push_back(first[i++] | second[j++]);
+    } else {
+      ++(first[i] < second[j] ? i : j);
+    }
+  }
+  return intern(std::move(both));
 }
 
 void Locksets::collect(const std::vector<bool>& used) {

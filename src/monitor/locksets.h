@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "event/event.h"
@@ -16,6 +17,13 @@ namespace tomos {
 using LocksetId =
     std::uint32_t;  // 0: no lock; top bit: the one lock in the lower bits; else an index
 
+// A lock and how it is held, for those who care: two threads may hold a lock at once if both only
+// read. Locksets of these work like any others.
+using ModeLock = std::uint32_t;
+constexpr ModeLock mode_lock(LockId lock, bool reads) { return (lock << 1U) | (reads ? 1U : 0U); }
+constexpr LockId lock_of(ModeLock lock) { return lock >> 1U; }
+constexpr bool only_reads(ModeLock lock) { return (lock & 1U) != 0; }
+
 class Locksets {
  public:
   // `limit`: so many may be kept before the first search for those not needed.
@@ -23,7 +31,13 @@ class Locksets {
       : limit_(limit), collect_at_(limit) {}
 
   LocksetId intern(std::vector<LockId> locks);  // in any order, without repetition
+  LocksetId intern_one(LockId lock);
   std::vector<LockId> locks(LocksetId id) const;
+
+  // Of sets of mode locks: whether no two threads can hold the one and the other at the same time.
+  bool exclude(LocksetId a, LocksetId b) const;
+  // The locks in both, for reading only where one of them has it for reading only.
+  LocksetId common(LocksetId a, LocksetId b);
 
   // Forgets every set of several locks whose entry in `used` (indexed by LocksetId) is false. Ids
   // stay.
@@ -32,6 +46,8 @@ class Locksets {
   std::size_t ids() const { return sets_.size(); }
 
  private:
+  // The set; `one` is where a set of one lock is put.
+  std::span<const LockId> view(LocksetId id, LockId& one) const;
   std::size_t find(const std::vector<LockId>& locks) const;
   void rehash();
 

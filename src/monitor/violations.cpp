@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "monitor/telling.h"
+
 namespace tomos {
 
 namespace {
@@ -41,34 +43,7 @@ bool is_start(const CycleEvent& event) {
 }
 
 std::string op_name(const CycleEvent& event) {
-  switch (event.op) {
-    case Op::kRead:
-      return "read";
-    case Op::kWrite:
-      return "write";
-    case Op::kAcquire:
-      return "acquire";
-    case Op::kRelease:
-      return "release";
-    case Op::kReadAcquire:
-      return "read-acquire";
-    case Op::kReadRelease:
-      return "read-release";
-    case Op::kFork:
-      return is_start(event) ? "start" : "fork";
-    case Op::kJoin:
-      return "join";
-    case Op::kExit:
-      return "exit";
-    case Op::kBegin:
-    case Op::kEnd:
-    case Op::kBarrier:
-    case Op::kNew:
-    case Op::kEscape:
-    case Op::kFree:
-      break;
-  }
-  return "?";
+  return is_start(event) ? "start" : std::string(op_word(event.op));
 }
 
 std::string object_name(const CycleEvent& event, const Names& names) {
@@ -110,30 +85,15 @@ std::string pattern_of(const Finding& finding) {
   return pattern;
 }
 
-// "withdraw (T1, account.cpp:12)"; "the write of T2 at account.cpp:20" for an event outside any
-// transaction.
-std::string describe(const Finding& finding, std::size_t which) {
-  const Finding::Transaction& transaction = finding.transactions[which];
-  const std::string place = to_string(transaction.location);
-  if (transaction.label.empty()) {
-    for (const Finding::Event& event : finding.events) {
-      if (event.transaction == which && event.location == transaction.location) {
-        return fmt::format("the {} of {} at {}", event.op, event.thread, place);
-      }
-    }
-  }
-  return fmt::format("{} ({}, {})", transaction.label.empty() ? "a transaction" : transaction.label,
-                     transaction.thread, place);
-}
-
 std::string message_of(const Finding& finding) {
   constexpr std::size_t kMost = 5;
   const std::size_t others = finding.transactions.size() - 1;
   const std::size_t named = others > kMost ? kMost - 1 : others;
-  std::string message = fmt::format("{} is not atomic: it was cut by ", describe(finding, 0));
+  std::string message =
+      fmt::format("{} is not atomic: it was cut by ", describe_transaction(finding, 0));
   for (std::size_t i = 1; i <= named; ++i) {
     if (i > 1) message += i == others ? " and " : ", ";
-    message += describe(finding, i);
+    message += describe_transaction(finding, i);
   }
   if (named < others) message += fmt::format(" and {} other transactions", others - named);
   return message;
@@ -205,9 +165,7 @@ std::vector<Finding> Violations::findings(std::string_view analysis, const Names
           transactions.try_emplace({event.thread, event.transaction}, finding.transactions.size());
       if (is_new) {
         finding.transactions.push_back(
-            {.label = names.name(NameKind::kLabel, event.label),
-             .thread = names.name(NameKind::kThread, event.thread),
-             .location = parse_location(names.name(NameKind::kLocation, event.begin))});
+            tell_transaction(names, event.thread, event.label, event.begin));
       }
       events.try_emplace(place_of(event),
                          Source{.event = &event, .locks = &locks, .transaction = at->second});

@@ -8,7 +8,7 @@
 namespace tomos {
 
 template <class T>
-class Blocks {
+class BlockVector {
  public:
   std::size_t size() const { return size_; }
   T& operator[](std::size_t i) { return blocks_[i / kBlock][i % kBlock]; }

@@ -1,0 +1,152 @@
+#include "monitor/thread_periods.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace tomos {
+
+namespace {
+
+// The part of `key` above `bit`.
+std::uint32_t above(std::uint32_t key, std::uint32_t bit) { return key & ~(bit | (bit - 1)); }
+
+}  // namespace
+
+PersistentClocks::Version PersistentClocks::leaf(std::uint32_t key, std::uint32_t value) {
+  nodes_.push_back({.key = key, .bit = 0, .left = value, .right = 0});
+  return static_cast<Version>(nodes_.size() - 1);
+}
+
+PersistentClocks::Version PersistentClocks::branch(std::uint32_t bit, Version left, Version right) {
+  nodes_.push_back({.key = above(nodes_[left].key, bit), .bit = bit, .left = left, .right = right});
+  return static_cast<Version>(nodes_.size() - 1);
+}
+
+// Two tries whose keys differ above both their branches become one.
+PersistentClocks::Version PersistentClocks::link(Version a, Version b) {
+  const std::uint32_t bit = std::bit_floor(nodes_[a].key ^ nodes_[b].key);
+  return (nodes_[a].key & bit) == 0 ? branch(bit, a, b) : branch(bit, b, a);
+}
+
+std::uint32_t PersistentClocks::get(Version version, std::uint32_t key) const {
+  if (version == 0) return 0;
+  while (nodes_[version].bit != 0) {
+    const Node& node = nodes_[version];
+    if (above(key, node.bit) != node.key) return 0;
+    version = (key & node.bit) == 0 ? node.left : node.right;
+  }
+  return nodes_[version].key == key ? nodes_[version].left : 0;
+}
+
+PersistentClocks::Version PersistentClocks::raise(Version version, std::uint32_t key,
+                                                  std::uint32_t value) {
+  if (get(version, key) >= value) return version;
+  return join(version, leaf(key, value));
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as a key has bits.
+PersistentClocks::Version PersistentClocks::join(Version a, Version b) {
+  if (a == b || b == 0) return a;
+  if (a == 0) return b;
+  if (nodes_[a].bit < nodes_[b].bit) std::swap(a, b);
+  const Node high = nodes_[a];
+  const Node low = nodes_[b];
+  if (high.bit == 0) {
+    if (high.key == low.key) return high.left >= low.left ? a : b;
+    return link(a, b);
+  }
+  if (above(low.key, high.bit) != high.key) return link(a, b);
+  if (low.bit == high.bit) {
+    const Version left = join(high.left, low.left);
+    const Version right = join(high.right, low.right);
+    if (left == high.left && right == high.right) return a;
+    if (left == low.left && right == low.right) return b;
+    return branch(high.bit, left, right);
+  }
+  if ((low.key & high.bit) == 0) {
+    const Version left = join(high.left, b);
+    return left == high.left ? a : branch(high.bit, left, high.right);
+  }
+  const Version right = join(high.right, b);
+  return right == high.right ? a : branch(high.bit, high.left, right);
+}
+
+void ThreadPeriods::start(ThreadId thread, PersistentClocks::Version known) {
+  if (thread >= current_.size()) current_.resize(thread + std::size_t{1}, kNone);
+  const PeriodId last = current_[thread];
+  periods_.push_back(
+      {.thread = thread, .index = last == kNone ? 0 : periods_[last].index + 1, .known = known});
+  current_[thread] = static_cast<PeriodId>(periods_.size() - 1);
+}
+
+PeriodId ThreadPeriods::current(ThreadId thread) {
+  if (thread >= current_.size() || current_[thread] == kNone) start(thread, 0);
+  return current_[thread];
+}
+
+// What is known after the thread's current period.
+PersistentClocks::Version ThreadPeriods::end(ThreadId thread) {
+  const Period period = periods_[current(thread)];
+  return clocks_.raise(period.known, thread, period.index + 1);
+}
+
+void ThreadPeriods::fork(ThreadId thread, ThreadId child) {
+  const PersistentClocks::Version known = end(thread);
+  start(thread, periods_[current(thread)].known);
+  start(child, known);
+}
+
+void ThreadPeriods::join(ThreadId thread, ThreadId child) {
+  start(thread, clocks_.join(periods_[current(thread)].known, end(child)));
+}
+
+void ThreadPeriods::barrier(ThreadId thread, std::uint32_t barrier, std::uint32_t count) {
+  std::vector<ThreadId>& arrived = waiting_[barrier];
+  arrived.push_back(thread);
+  if (arrived.size() < count) return;
+  PersistentClocks::Version known = 0;
+  for (const ThreadId one : arrived) known = clocks_.join(known, end(one));
+  for (const ThreadId one : arrived) start(one, known);
+  waiting_.erase(barrier);
+}
+
+bool ThreadPeriods::before(PeriodId a, PeriodId b) const {
+  const Period& first = periods_[a];
+  const Period& second = periods_[b];
+  if (first.thread == second.thread) return first.index < second.index;
+  return happens_before_ && clocks_.get(second.known, first.thread) > first.index;
+}
+
+bool ThreadPeriods::concurrent(PeriodId a, PeriodId b) const {
+  return thread(a) != thread(b) && !before(a, b) && !before(b, a);
+}
+
+bool ThreadPeriods::any_concurrent(std::span<const PeriodId> a, std::span<const PeriodId> b) const {
+  // In the order of the ids, each period must come after all of the other set so far. If it comes
+  // after one that did, only those since then are left to compare.
+  struct Side {
+    std::span<const PeriodId> periods;
+    std::size_t next = 0;
+    PeriodId covers = kNone;  // comes after the other side's first `covered`
+    std::size_t covered = 0;
+  };
+  Side sides[2] = {{.periods = a}, {.periods = b}};  // NOLINT(modernize-avoid-c-arrays)
+  while (true) {
+    const bool more_a = sides[0].next < a.size();
+    const bool more_b = sides[1].next < b.size();
+    if (!more_a && !more_b) return false;
+    const bool take_a = more_a && (!more_b || a[sides[0].next] <= b[sides[1].next]);
+    Side& own = sides[take_a ? 0 : 1];
+    Side& other = sides[take_a ? 1 : 0];
+    const PeriodId period = own.periods[own.next++];
+    std::size_t from = own.covers != kNone && before(own.covers, period) ? own.covered : 0;
+    for (; from < other.next; ++from) {
+      if (other.periods[from] != period && !before(other.periods[from], period)) return true;
+    }
+    own.covers = period;
+    own.covered = other.next;
+  }
+}
+
+}  // namespace tomos

@@ -1,0 +1,89 @@
+// Thread periods (Wang & Stoller, section 4): fork, join and barrier cut a thread's run into
+// periods, and order them. Two accesses can meet only in concurrent periods.
+//
+// Every period knows what comes before it: a vector clock, one number for each thread. The clocks
+// are persistent tries that share all they have in common, so a million threads, each forked and
+// joined, cost a few hundred bytes each instead of a million numbers; a query is one lookup.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "event/event.h"
+
+namespace tomos {
+
+// Dense, and in the order of their beginnings: a period that comes before another has the lower id.
+using PeriodId = std::uint32_t;
+
+// From thread to a number, zero where nothing was set. A value: what a Version stands for never
+// changes.
+class PersistentClocks {
+ public:
+  using Version = std::uint32_t;  // 0: nothing is set
+
+  std::uint32_t get(Version version, std::uint32_t key) const;
+  // The same with the key's number raised to `value`.
+  Version raise(Version version, std::uint32_t key, std::uint32_t value);
+  // The larger number for each key.
+  Version join(Version a, Version b);
+
+  std::size_t nodes() const { return nodes_.size(); }
+
+ private:
+  // A leaf (bit 0) holds key and value; a branch parts the keys by `bit`: those without it are
+  // below `left`, and `key` is what they have in common above it.
+  struct Node {
+    std::uint32_t key;
+    std::uint32_t bit;
+    std::uint32_t left;  // a leaf: its value
+    std::uint32_t right;
+  };
+  Version leaf(std::uint32_t key, std::uint32_t value);
+  Version branch(std::uint32_t bit, Version left, Version right);
+  Version link(Version a, Version b);
+
+  std::vector<Node> nodes_ = {{}};
+};
+
+class ThreadPeriods {
+ public:
+  // Without happens-before every two threads are concurrent, always.
+  explicit ThreadPeriods(bool happens_before) : happens_before_(happens_before) {}
+
+  PeriodId current(ThreadId thread);
+
+  void fork(ThreadId thread, ThreadId child);
+  void join(ThreadId thread, ThreadId child);
+  void barrier(ThreadId thread, std::uint32_t barrier, std::uint32_t count);
+
+  ThreadId thread(PeriodId period) const { return periods_[period].thread; }
+  bool before(PeriodId a, PeriodId b) const;
+  bool concurrent(PeriodId a, PeriodId b) const;  // never within one thread
+  // Whether some period of the one set is concurrent with some period of the other. Both sorted.
+  bool any_concurrent(std::span<const PeriodId> a, std::span<const PeriodId> b) const;
+
+  std::size_t size() const { return periods_.size(); }
+
+ private:
+  static constexpr PeriodId kNone = ~PeriodId{0};
+  struct Period {
+    ThreadId thread;
+    std::uint32_t index;  // among the thread's own
+    PersistentClocks::Version known;
+  };
+
+  void start(ThreadId thread, PersistentClocks::Version known);
+  PersistentClocks::Version end(ThreadId thread);
+
+  bool happens_before_;
+  PersistentClocks clocks_;
+  std::vector<Period> periods_;
+  std::vector<PeriodId> current_;                                     // by thread
+  std::unordered_map<std::uint32_t, std::vector<ThreadId>> waiting_;  // at each barrier
+};
+
+}  // namespace tomos

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "monitor/blocks.h"
 #include "monitor/conflict_graph.h"
 #include "monitor/summarized.h"
 #include "monitor/vector_clock.h"
@@ -15,6 +16,11 @@ std::unique_ptr<Monitor> make(const AnalysisOptions& options) {
   return std::make_unique<M>(options);
 }
 
+template <Blocks::Scope scope>
+std::unique_ptr<Monitor> make_blocks(const AnalysisOptions& options) {
+  return std::make_unique<Blocks>(options, scope);
+}
+
 constexpr std::array kAnalyses = {
     Analysis{.name = "conflict-graph",
              .says = "observed: the trace is not conflict-serializable (the whole graph)",
@@ -25,6 +31,15 @@ constexpr std::array kAnalyses = {
     Analysis{.name = "vector-clock",
              .says = "the same verdict, in one linear pass",
              .make = make<VectorClock>},
+    Analysis{.name = "blocks-1v",
+             .says = "predicted: blocks of one variable (Theorem 3)",
+             .make = make_blocks<Blocks::Scope::kOneVariable>},
+    Analysis{.name = "blocks",
+             .says = "predicted: blocks of two transactions (Theorem 4)",
+             .make = make_blocks<Blocks::Scope::kTwoTransactions>},
+    Analysis{.name = "blocks-all",
+             .says = "predicted: any number of transactions and variables (Theorem 5)",
+             .make = make_blocks<Blocks::Scope::kAll>},
 };
 
 }  // namespace

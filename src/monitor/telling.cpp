@@ -47,7 +47,7 @@ Finding::Event tell_event(const Names& names, ThreadId thread, Op op, std::uint3
                           std::size_t transaction) {
   Finding::Event event{.thread = names.name(NameKind::kThread, thread),
                        .op = std::string(op_word(op)),
-                       .variable = names.name(object_kind(op), object),
+                       .variable = op == Op::kExit ? "" : names.name(object_kind(op), object),
                        .locks = {},
                        .location = parse_location(names.name(NameKind::kLocation, location)),
                        .stack = {},

@@ -72,17 +72,54 @@ PersistentClocks::Version PersistentClocks::join(Version a, Version b) {
   return right == high.right ? a : branch(high.bit, high.left, right);
 }
 
+void PeriodSet::add(const Run& run) {
+  // What is added is nearly always next to what was added last for the thread.
+  constexpr std::size_t kFew = 8;
+  const std::size_t least = runs_.size() > kFew ? runs_.size() - kFew : 0;
+  for (std::size_t i = runs_.size(); i-- > least;) {
+    Run& known = runs_[i];
+    if (known.thread != run.thread || run.first > known.last + 1 || known.first > run.last + 1) {
+      continue;
+    }
+    known.first = std::min(known.first, run.first);
+    known.last = std::max(known.last, run.last);
+    return;
+  }
+  runs_.push_back(run);
+  if (runs_.size() >= tidy_at_) tidy();
+}
+
+void PeriodSet::tidy() const {
+  std::ranges::sort(runs_, {}, [](const Run& run) { return std::pair(run.thread, run.first); });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < runs_.size(); ++i) {
+    Run& last = runs_[kept];
+    if (runs_[i].thread == last.thread && runs_[i].first <= last.last + 1) {
+      last.last = std::max(last.last, runs_[i].last);
+    } else {
+      runs_[++kept] = runs_[i];
+    }
+  }
+  if (!runs_.empty()) runs_.resize(kept + 1);
+  tidy_at_ = std::max<std::size_t>(16, 2 * runs_.size());
+}
+
+const std::vector<PeriodSet::Run>& PeriodSet::runs() const {
+  tidy();
+  return runs_;
+}
+
 void ThreadPeriods::start(ThreadId thread, PersistentClocks::Version known) {
-  if (thread >= current_.size()) current_.resize(thread + std::size_t{1}, kNone);
-  const PeriodId last = current_[thread];
+  if (thread >= by_thread_.size()) by_thread_.resize(thread + std::size_t{1});
+  std::vector<PeriodId>& own = by_thread_[thread];
   periods_.push_back(
-      {.thread = thread, .index = last == kNone ? 0 : periods_[last].index + 1, .known = known});
-  current_[thread] = static_cast<PeriodId>(periods_.size() - 1);
+      {.thread = thread, .index = static_cast<std::uint32_t>(own.size()), .known = known});
+  own.push_back(static_cast<PeriodId>(periods_.size() - 1));
 }
 
 PeriodId ThreadPeriods::current(ThreadId thread) {
-  if (thread >= current_.size() || current_[thread] == kNone) start(thread, 0);
-  return current_[thread];
+  if (thread >= by_thread_.size() || by_thread_[thread].empty()) start(thread, 0);
+  return by_thread_[thread].back();
 }
 
 // What is known after the thread's current period.
@@ -122,9 +159,63 @@ bool ThreadPeriods::concurrent(PeriodId a, PeriodId b) const {
   return thread(a) != thread(b) && !before(a, b) && !before(b, a);
 }
 
+// The periods of another thread that are concurrent with one period are neighbours, and move on
+// with it: those not before it, up to the last that it is not before.
+std::optional<std::pair<PeriodId, PeriodId>> ThreadPeriods::find_concurrent(
+    const PeriodSet::Run& a, const PeriodSet::Run& b) const {
+  if (a.thread == b.thread) return std::nullopt;
+  const std::vector<PeriodId>& first = by_thread_[a.thread];
+  const std::vector<PeriodId>& second = by_thread_[b.thread];
+  if (!happens_before_) return std::pair(first[a.first], second[b.first]);
+  // From the first of a's that is not before all of b's.
+  std::uint32_t i = a.first;
+  for (std::uint32_t end = a.last + 1, step = 0; i < end;) {
+    step = (end - i) / 2;
+    if (before(first[i + step], second[b.first])) {
+      i += step + 1;
+    } else {
+      end = i + step;
+    }
+  }
+  for (; i <= a.last; ++i) {
+    const std::uint32_t j =
+        std::max(b.first, clocks_.get(periods_[first[i]].known, b.thread));  // the first not before
+    if (j > b.last) return std::nullopt;
+    if (!before(first[i], second[j])) return std::pair(first[i], second[j]);
+  }
+  return std::nullopt;
+}
+
+std::vector<PeriodId> ThreadPeriods::ids(const PeriodSet& set) const {
+  std::vector<PeriodId> ids;
+  for (const PeriodSet::Run& run : set.runs()) {
+    for (std::uint32_t i = run.first; i <= run.last; ++i) ids.push_back(by_thread_[run.thread][i]);
+  }
+  std::ranges::sort(ids);
+  return ids;
+}
+
+std::optional<std::pair<PeriodId, PeriodId>> ThreadPeriods::find_concurrent(
+    const PeriodSet& a, const PeriodSet& b) const {
+  constexpr std::size_t kMany = 4096;
+  const auto search = [&]() -> std::optional<std::pair<PeriodId, PeriodId>> {
+    for (const PeriodSet::Run& one : a.runs()) {
+      for (const PeriodSet::Run& other : b.runs()) {
+        if (const auto found = find_concurrent(one, other)) return found;
+      }
+    }
+    return std::nullopt;
+  };
+  if (a.runs().size() * b.runs().size() > kMany && !any_concurrent(ids(a), ids(b))) {
+    return std::nullopt;
+  }
+  return search();
+}
+
 bool ThreadPeriods::any_concurrent(std::span<const PeriodId> a, std::span<const PeriodId> b) const {
   // In the order of the ids, each period must come after all of the other set so far. If it comes
   // after one that did, only those since then are left to compare.
+  constexpr PeriodId kNone = ~PeriodId{0};
   struct Side {
     std::span<const PeriodId> periods;
     std::size_t next = 0;

@@ -8,8 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "event/event.h"
@@ -49,6 +51,35 @@ class PersistentClocks {
   std::vector<Node> nodes_ = {{}};
 };
 
+// A set of periods. Most things happen in a thread's every period or in few: runs of neighbours
+// take the space of one.
+class PeriodSet {
+ public:
+  // Neighbouring periods of one thread, by their index among the thread's own.
+  struct Run {
+    ThreadId thread;
+    std::uint32_t first;
+    std::uint32_t last;
+
+    friend bool operator==(const Run&, const Run&) = default;
+  };
+
+  void add(ThreadId thread, std::uint32_t index) { add(Run{thread, index, index}); }
+  void add(const PeriodSet& other) {
+    for (const Run& run : other.runs_) add(run);
+  }
+  bool empty() const { return runs_.empty(); }
+  // Sorted and apart.
+  const std::vector<Run>& runs() const;
+
+ private:
+  void add(const Run& run);
+  void tidy() const;
+
+  mutable std::vector<Run> runs_;
+  mutable std::size_t tidy_at_ = 16;
+};
+
 class ThreadPeriods {
  public:
   // Without happens-before every two threads are concurrent, always.
@@ -66,23 +97,32 @@ class ThreadPeriods {
   // Whether some period of the one set is concurrent with some period of the other. Both sorted.
   bool any_concurrent(std::span<const PeriodId> a, std::span<const PeriodId> b) const;
 
+  // The same for sets of the other kind; and one such pair.
+  void add_to(PeriodSet& set, PeriodId period) const {
+    set.add(periods_[period].thread, periods_[period].index);
+  }
+  std::optional<std::pair<PeriodId, PeriodId>> find_concurrent(const PeriodSet& a,
+                                                               const PeriodSet& b) const;
+
   std::size_t size() const { return periods_.size(); }
 
  private:
-  static constexpr PeriodId kNone = ~PeriodId{0};
   struct Period {
     ThreadId thread;
     std::uint32_t index;  // among the thread's own
     PersistentClocks::Version known;
   };
 
+  std::optional<std::pair<PeriodId, PeriodId>> find_concurrent(const PeriodSet::Run& a,
+                                                               const PeriodSet::Run& b) const;
+  std::vector<PeriodId> ids(const PeriodSet& set) const;
   void start(ThreadId thread, PersistentClocks::Version known);
   PersistentClocks::Version end(ThreadId thread);
 
   bool happens_before_;
   PersistentClocks clocks_;
   std::vector<Period> periods_;
-  std::vector<PeriodId> current_;                                     // by thread
+  std::vector<std::vector<PeriodId>> by_thread_;
   std::unordered_map<std::uint32_t, std::vector<ThreadId>> waiting_;  // at each barrier
 };
 

@@ -90,7 +90,8 @@ std::string message_of(const Finding& finding) {
   const std::size_t others = finding.transactions.size() - 1;
   const std::size_t named = others > kMost ? kMost - 1 : others;
   std::string message =
-      fmt::format("{} is not atomic: it was cut by ", describe_transaction(finding, 0));
+      fmt::format("{} is not atomic: it {} cut by ", describe_transaction(finding, 0),
+                  finding.verdict == Certainty::kObserved ? "was" : "can be");
   for (std::size_t i = 1; i <= named; ++i) {
     if (i > 1) message += i == others ? " and " : ", ";
     message += describe_transaction(finding, i);
@@ -126,16 +127,16 @@ std::string fix_of(const Finding& finding) {
 
 }  // namespace
 
-void Violations::add(Cycle cycle, const Locksets& locksets) {
+std::size_t Violations::add(Cycle cycle, const Locksets& locksets) {
   const auto [at, is_new] = by_key_.try_emplace(key(cycle), kept_.size());
   if (!is_new) {
     ++kept_[at->second].count;
-    return;
+    return at->second;
   }
   if (kept_.size() >= limit_) {
     by_key_.erase(at);
     ++left_out_;
-    return;
+    return ~std::size_t{0};
   }
   Kept kept{.edges = {cycle.begin(), cycle.end()}, .locks = {}};
   for (const CycleEdge& edge : cycle) {
@@ -143,6 +144,7 @@ void Violations::add(Cycle cycle, const Locksets& locksets) {
     kept.locks.push_back(locksets.locks(edge.to.locks));
   }
   kept_.push_back(std::move(kept));
+  return kept_.size() - 1;
 }
 
 std::vector<Finding> Violations::findings(std::string_view analysis, const Names& names) const {
@@ -150,6 +152,7 @@ std::vector<Finding> Violations::findings(std::string_view analysis, const Names
   for (const Kept& kept : kept_) {
     Finding finding;
     finding.analysis = analysis;
+    finding.verdict = certainty_;
     finding.count = kept.count;
 
     // Every distinct event once, in the order of the run; transactions in the order of the cycle.
@@ -177,17 +180,15 @@ std::vector<Finding> Violations::findings(std::string_view analysis, const Names
     }
     std::map<Place, std::size_t> position;
     for (const auto& [when, source] : events) {
-      Finding::Event event{
-          .thread = names.name(NameKind::kThread, source.event->thread),
-          .op = op_name(*source.event),
-          .variable = object_name(*source.event, names),
-          .locks = {},
-          .location = parse_location(names.name(NameKind::kLocation, source.event->location)),
-          .stack = {},
-          .transaction = source.transaction};
+      std::vector<ModeLock> locks;
       for (const LockId lock : *source.locks) {
-        event.locks.push_back(names.name(NameKind::kLock, lock));
+        locks.push_back(certainty_ == Certainty::kObserved ? mode_lock(lock, false) : lock);
       }
+      const CycleEvent& of = *source.event;
+      Finding::Event event =
+          tell_event(names, of.thread, of.op, of.object, of.location, locks, source.transaction);
+      event.op = op_name(of);
+      event.variable = object_name(of, names);
       position[when] = finding.events.size();
       finding.events.push_back(std::move(event));
     }

@@ -42,11 +42,17 @@ using Cycle = std::span<const CycleEdge>;
 
 class Violations {
  public:
-  explicit Violations(std::size_t limit) : limit_(limit) {}
+  // Predicted cycles come with sets of mode locks; those observed, with sets of locks.
+  explicit Violations(std::size_t limit, Certainty certainty = Certainty::kObserved)
+      : limit_(limit), certainty_(certainty) {}
 
   // Keeps a cycle that differs from all others in labels or locations, up to the limit; counts it
-  // otherwise.
-  void add(Cycle cycle, const Locksets& locksets);
+  // otherwise. Returns which it is, for again().
+  std::size_t add(Cycle cycle, const Locksets& locksets);
+  // The same once more.
+  void again(std::size_t which) { ++(which < kept_.size() ? kept_[which].count : left_out_); }
+
+  bool empty() const { return kept_.empty() && left_out_ == 0; }
 
   std::uint64_t left_out() const { return left_out_; }
   std::vector<Finding> findings(std::string_view analysis, const Names& names) const;
@@ -59,6 +65,7 @@ class Violations {
     std::uint64_t count = 1;
   };
   std::size_t limit_;
+  Certainty certainty_;
   std::vector<Kept> kept_;
   std::unordered_map<std::uint64_t, std::size_t> by_key_;
   std::uint64_t left_out_ = 0;

@@ -129,8 +129,32 @@ TEST(ThreadPeriods, AgreeWithReachability) {
         for (const PeriodId other : b) expected |= reference.concurrent(one, other);
       }
       ASSERT_EQ(periods.any_concurrent(a, b), expected) << seed;
+      PeriodSet first;
+      PeriodSet second;
+      std::ranges::shuffle(a, random);
+      for (const PeriodId one : a) periods.add_to(first, one);
+      for (const PeriodId one : b) periods.add_to(second, one);
+      const auto found = periods.find_concurrent(first, second);
+      ASSERT_EQ(found.has_value(), expected) << seed;
+      if (found) {
+        EXPECT_TRUE(periods.concurrent(found->first, found->second));
+        EXPECT_TRUE(std::ranges::count(a, found->first) == 1);
+        EXPECT_TRUE(std::ranges::count(b, found->second) == 1);
+      }
     }
   }
+}
+
+TEST(ThreadPeriods, ASetOfNeighboursIsOneRun) {
+  ThreadPeriods periods(true);
+  PeriodSet set;
+  for (int round = 0; round < 100'000; ++round) {
+    for (ThreadId thread = 0; thread < 3; ++thread) {
+      periods.add_to(set, periods.current(thread));
+      periods.barrier(thread, 0, 3);
+    }
+  }
+  EXPECT_EQ(set.runs().size(), 3U);
 }
 
 TEST(ThreadPeriods, AMillionPeriods) {

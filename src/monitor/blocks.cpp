@@ -1,0 +1,103 @@
+#include "monitor/blocks.h"
+
+#include <optional>
+
+#include "monitor/block_compare.h"
+#include "monitor/serializability_solver.h"
+
+namespace tomos {
+
+std::string_view Blocks::name() const {
+  switch (scope_) {
+    case Scope::kOneVariable:
+      return "blocks-1v";
+    case Scope::kTwoTransactions:
+      return "blocks";
+    case Scope::kAll:
+      break;
+  }
+  return "blocks-all";
+}
+
+// Comparing blocks takes for granted that two transactions can run in either order. With locks held
+// from one transaction to the next that may not be so; and what another transaction writes later
+// may hide what two of them do. A short run can be judged exactly all the same.
+void Blocks::finish() {
+  store_.finish();
+  const SmallRun* run = store_.small_run();
+  const bool spans = run != nullptr && locks_span_transactions(*run);
+  switch (scope_) {
+    case Scope::kOneVariable:
+      if (spans && judge_variables(*run)) return;
+      break;
+    case Scope::kTwoTransactions:
+      if (spans && judge_pairs(*run)) return;
+      break;
+    case Scope::kAll:
+      if (run != nullptr && judge_run(reduced(*run, std::nullopt))) return;
+      break;
+  }
+  compare();
+}
+
+void Blocks::compare() {
+  BlockCompare compare(store_, options_, violations_);
+  if (scope_ == Scope::kOneVariable) {
+    compare.is_visible = [this](SharedId variable) { return is_visible(variable); };
+  }
+  compare.one_variable();
+  if (scope_ != Scope::kOneVariable) compare.two_variables();
+  unknown_ = compare.gave_up();
+}
+
+Judged Blocks::judge(const SmallRun& run) const {
+  return tomos::judge(run, store_.context().periods(), store_.context().locksets(), {},
+                      options_.stop);
+}
+
+// Whether the last write of the variable can make a difference, given all transactions (Theorem 3
+// overlooks that another one may write it later). Only a short run can be asked.
+bool Blocks::is_visible(SharedId variable) {
+  const SmallRun* run = store_.small_run();
+  if (run == nullptr) return true;
+  const auto [at, is_new] = visible_.try_emplace(variable, true);
+  if (is_new) {
+    at->second = judge(reduced(*run, variable)).answer != Judged::Answer::kAtomic;
+  }
+  return at->second;
+}
+
+// These three judge a short run; false if that cannot be done.
+bool Blocks::judge_run(const SmallRun& run) {
+  const Judged judged = judge(run);
+  if (judged.answer == Judged::Answer::kUnknown) return false;
+  if (judged.answer == Judged::Answer::kAtomic) return true;
+  // What the blocks have to say is easier to read than what the solver came up with.
+  if (scope_ == Scope::kAll) compare();
+  if (violations_.empty()) {
+    violations_.add(
+        cycle_in(run, judged.order, store_.context().periods(), store_.context().variables()),
+        store_.locksets());
+  }
+  unknown_.clear();
+  return true;
+}
+
+bool Blocks::judge_variables(const SmallRun& run) {
+  for (SharedId variable = 0; variable < store_.context().variables().size(); ++variable) {
+    if (!judge_run(reduced(run, variable))) return false;
+  }
+  return true;
+}
+
+bool Blocks::judge_pairs(const SmallRun& run) {
+  for (std::uint32_t a = 0; a < run.units.size(); ++a) {
+    for (std::uint32_t b = a + 1; b < run.units.size(); ++b) {
+      if (run.units[a].thread == run.units[b].thread) continue;
+      if (!judge_run(only_units(run, a, b))) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace tomos

@@ -11,22 +11,26 @@ namespace tomos {
 
 namespace {
 
-// Comparisons of two blocks, and places on the grids of pair_order.h.
-constexpr std::uint64_t kBudget = 2'000'000'000;
 // Pairs of transactions in which one suspicion is looked for before it is left open.
 constexpr std::size_t kMostTries = 10'000;
 
 std::uint64_t pair(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} << 32U) | b; }
 
-std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
-  h = (h ^ value) * 0x9e37'79b9'7f4a'7c15U;
-  return h ^ (h >> 31U);
+// Of several numbers, in their order.
+template <class... Values>
+std::uint64_t hash(Values... values) {
+  std::uint64_t h = 0x2545'f491'4f6c'dd1dU;
+  for (const std::uint64_t value : {static_cast<std::uint64_t>(values)...}) {
+    h = (h ^ value) * 0x9e37'79b9'7f4a'7c15U;
+    h = (h ^ (h >> 32U)) * 0xd6e8'feb8'6659'fd93U;
+    h ^= h >> 29U;
+  }
+  return h;
 }
 
 // What makes a finding another one.
 std::uint64_t place(const BlockAccess& access) {
-  return mix(mix(pair(access.label, access.begin), access.location),
-             static_cast<std::uint64_t>(access.op));
+  return hash(pair(access.label, access.begin), access.location, access.op);
 }
 
 bool conflict(const BlockAccess& a, const BlockAccess& b) {
@@ -50,12 +54,51 @@ bool needs_last_write(const BlockAccess& first, const BlockAccess& second) {
 
 }  // namespace
 
+namespace {
+
+// The members of one class have this in common.
+std::uint64_t class_of(const BlockAccess& access) {
+  return hash(pair(access.held, access.variable), access.op, access.flags);
+}
+
+// A place for each key, in the order they come.
+template <class Class>
+class Sorted {
+ public:
+  Class& at(std::uint64_t key) {
+    const auto [place, is_new] = places_.try_emplace(key, classes.size());
+    if (is_new) classes.emplace_back();
+    return classes[place->second];
+  }
+  std::vector<Class> classes;
+
+ private:
+  std::unordered_map<std::uint64_t, std::size_t> places_;
+};
+
+}  // namespace
+
 void BlockCompare::index() {
   if (!accesses_of_.empty()) return;
-  accesses_of_.resize(store_.context().variables().size());
+  std::vector<Sorted<AccessClass>> sorted(store_.context().variables().size());
   for (AccessId id = 0; id < store_.accesses().size(); ++id) {
-    accesses_of_[store_.accesses()[id].value.variable].push_back(id);
+    AccessClass& own = sorted[access(id).variable].at(class_of(access(id)));
+    own.members.push_back(id);
+    own.periods.add(store_.periods(store_.access_occurrences(), id));
   }
+  for (auto& of : sorted) accesses_of_.push_back(std::move(of.classes));
+}
+
+std::vector<BlockCompare::BlockClass> BlockCompare::classes(std::span<const BlockId> blocks) const {
+  Sorted<BlockClass> sorted;
+  for (const BlockId id : blocks) {
+    const std::uint64_t key =
+        hash(class_of(first(id)), class_of(second(id)), store_.blocks()[id].across);
+    BlockClass& own = sorted.at(key);
+    own.members.push_back(id);
+    own.periods.add(store_.periods(store_.block_occurrences(), id));
+  }
+  return std::move(sorted.classes);
 }
 
 bool BlockCompare::excluded(LocksetId a, LocksetId b) {
@@ -68,7 +111,8 @@ bool BlockCompare::excluded(LocksetId a, LocksetId b) {
 bool BlockCompare::spend(std::uint64_t steps) {
   if (!gave_up_.empty()) return false;
   spent_ += steps;
-  if (spent_ > kBudget) {
+  if (violations_.left_out() > 0 && limit_ == kBudget) limit_ = spent_ + kAfterLimit;
+  if (spent_ > limit_) {
     gave_up_ = "there are too many blocks to compare them all";
   } else if (options_.stop != nullptr && (spent_ >> 20U) != ((spent_ - steps) >> 20U) &&
              options_.stop()) {
@@ -86,14 +130,14 @@ const std::optional<BlockCompare::Pair>& BlockCompare::concurrent(ShapeId a, Sha
   return at->second;
 }
 
-bool BlockCompare::can_be_cut(LocksetId across, const BlockAccess& access) {
+bool BlockCompare::can_be_cut(LocksetId across, const BlockAccess& cut) {
   index();
   const auto [at, is_new] =
-      can_be_cut_.try_emplace(mix(pair(across, access.variable), access.is_write() ? 1 : 0), false);
+      can_be_cut_.try_emplace(hash(pair(across, cut.variable), cut.is_write()), false);
   if (is_new) {
-    at->second = std::ranges::any_of(accesses_of_[access.variable], [&](AccessId id) {
-      const BlockAccess& other = store_.accesses()[id].value;
-      return conflict(access, other) && !excluded(across, other.held);
+    at->second = std::ranges::any_of(accesses_of_[cut.variable], [&](const AccessClass& other) {
+      const BlockAccess& its = access(other.members[0]);
+      return conflict(cut, its) && !excluded(across, its.held);
     });
   }
   return at->second;
@@ -101,7 +145,7 @@ bool BlockCompare::can_be_cut(LocksetId across, const BlockAccess& access) {
 
 CycleEvent BlockCompare::event_of(AccessId id, ThreadId thread, std::uint64_t transaction,
                                   std::uint64_t index) const {
-  const BlockAccess& access = store_.accesses()[id].value;
+  const BlockAccess& access = store_.accesses()[id];
   return {.index = index,
           .transaction = transaction,
           .thread = thread,
@@ -113,68 +157,90 @@ CycleEvent BlockCompare::event_of(AccessId id, ThreadId thread, std::uint64_t tr
           .op = access.op};
 }
 
-// Looks for two transactions, one with the block and one with the other entry, that can run in the
-// wanted order; calls `report` with the threads and the order.
-template <class Entry, class Want, class Report>
-bool BlockCompare::look_for(const Interned<Block>::Entry& block, const Entry& other, Want want,
-                            Report report) {
-  const auto try_shapes = [&](const Occurrence& own, const Occurrence& its, const Pair& periods) {
+// Looks for two transactions, one with the block and one with the other block or access, that can
+// run in the wanted order; calls `report` with the order and the threads.
+template <class Want, class Report>
+void BlockCompare::look_for(BlockId block, const Occurrences& others, std::uint32_t other,
+                            Want want, Report report) {
+  const ThreadPeriods& periods = store_.context().periods();
+  const auto try_shapes = [&](const Occurrence& own, const Occurrence& its, const Pair& when) {
     const Shape& a = store_.shapes()[own.shape];
     const Shape& b = store_.shapes()[its.shape];
     spend(a.steps.size() * b.steps.size() + 1);
     const auto order = schedule_pair(a, b, want(own, its), store_.locksets());
-    if (!order) return false;
-    report(*order, store_.context().periods().thread(periods.first),
-           store_.context().periods().thread(periods.second));
-    return true;
+    if (order) report(*order, periods.thread(when.first), periods.thread(when.second));
+    return order.has_value();
   };
+  const std::vector<Occurrence> ours = store_.block_occurrences().of(block);
+  const std::vector<Occurrence> theirs = others.of(other);
   std::size_t tries = 0;
-  for (const Occurrence& own : block.occurrences) {
-    for (const Occurrence& its : other.occurrences) {
-      const auto& periods = concurrent(own.shape, its.shape);
-      if (!spend(1)) return false;
-      if (!periods) continue;
-      if (try_shapes(own, its, *periods)) return true;
+  for (const Occurrence& own : ours) {
+    for (const Occurrence& its : theirs) {
+      if (!spend(1)) return;
+      const auto& when = concurrent(own.shape, its.shape);
+      if (!when) continue;
+      if (try_shapes(own, its, *when)) return;
       if (++tries < kMostTries) continue;
       gave_up_ = "a suspicion fits too many transactions to try them all";
-      return false;
+      return;
     }
   }
-  if (block.elsewhere.empty() && other.elsewhere.empty()) return false;
-  const auto periods = store_.context().periods().find_concurrent(
-      store_.periods<Block>(block), store_.template periods<decltype(other.value)>(other));
-  return periods && try_shapes(block.occurrences[0], other.occurrences[0], *periods);
+  if (store_.block_occurrences().elsewhere_of(block) == nullptr &&
+      others.elsewhere_of(other) == nullptr) {
+    return;
+  }
+  const auto when = periods.find_concurrent(store_.periods(store_.block_occurrences(), block),
+                                            store_.periods(others, other));
+  if (when) try_shapes(ours[0], theirs[0], *when);
 }
 
 void BlockCompare::one_variable() {
   index();
+  std::vector<std::vector<BlockId>> blocks(accesses_of_.size());
   for (BlockId id = 0; id < store_.blocks().size(); ++id) {
-    const auto& block = store_.blocks()[id];
-    const BlockAccess first = store_.accesses()[block.value.first].value;
-    const BlockAccess second = store_.accesses()[block.value.second].value;
-    if (first.variable != second.variable) continue;
-    for (const AccessId between : accesses_of_[first.variable]) {
+    if (first(id).variable == second(id).variable) blocks[first(id).variable].push_back(id);
+  }
+  for (const auto& of : blocks) compare_with_accesses(of);
+}
+
+// Blocks of one variable, with all accesses to it.
+void BlockCompare::compare_with_accesses(std::span<const BlockId> blocks) {
+  if (blocks.empty()) return;
+  const std::vector<AccessClass>& others = accesses_of_[first(blocks[0]).variable];
+  for (const BlockClass& own : classes(blocks)) {
+    const BlockId one = own.members[0];
+    for (const AccessClass& other : others) {
       if (!spend(1)) return;
-      const auto& access = store_.accesses()[between];
-      if (!is_unserializable(first, access.value, second)) continue;
-      if (excluded(block.value.across, access.value.held)) continue;
-      const std::uint64_t key = mix(mix(place(first), place(access.value)), place(second));
+      if (!is_unserializable(first(one), access(other.members[0]), second(one))) continue;
+      if (excluded(store_.blocks()[one].across, access(other.members[0]).held)) continue;
+      if (!store_.context().periods().find_concurrent(own.periods, other.periods)) continue;
+      if (needs_last_write(first(one), second(one)) && !is_visible(first(one).variable)) continue;
+      compare(own, other);
+    }
+  }
+}
+
+void BlockCompare::compare(const BlockClass& own, const AccessClass& others) {
+  for (const BlockId id : own.members) {
+    for (const AccessId between : others.members) {
+      if (!spend(1)) return;
+      const std::uint64_t key = hash(place(first(id)), place(access(between)), place(second(id)));
       if (const auto known = reported_.find(key); known != reported_.end()) {
         violations_.again(known->second);
         continue;
       }
-      if (needs_last_write(first, second) && !is_visible(first.variable)) continue;
       look_for(
-          block, access,
-          [](const Occurrence& own, const Occurrence& its) {
-            return std::array{Wanted{.own = own.first, .other = its.first, .own_first = true},
-                              Wanted{.own = own.second, .other = its.first, .own_first = false}};
+          id, store_.access_occurrences(), between,
+          [](const Occurrence& ours, const Occurrence& its) {
+            return std::array{Wanted{.own = ours.first, .other = its.first, .own_first = true},
+                              Wanted{.own = ours.second, .other = its.first, .own_first = false}};
           },
-          [&](std::span<const Scheduled>, ThreadId own, ThreadId its) {
+          [&](std::span<const Scheduled>, ThreadId ours, ThreadId its) {
+            const Block& block = store_.blocks()[id];
             const CycleEvent middle = event_of(between, its, 1, 1);
             const std::array cycle = {
-                CycleEdge{.from = event_of(block.value.first, own, 0, 0), .to = middle},
-                CycleEdge{.from = middle, .to = event_of(block.value.second, own, 0, 2)}};
+                CycleEdge{.from = event_of(block.first, ours, 0, 0), .to = middle},
+                CycleEdge{.from = middle, .to = event_of(block.second, ours, 0, 2)}};
             reported_[key] = violations_.add(cycle, store_.locksets());
           });
     }
@@ -189,9 +255,8 @@ void BlockCompare::two_variables() {
   }
   std::vector<std::pair<std::uint64_t, BlockId>> by_variables;
   for (BlockId id = 0; id < store_.blocks().size(); ++id) {
-    const Block& block = store_.blocks()[id].value;
-    const SharedId a = store_.accesses()[block.first].value.variable;
-    const SharedId b = store_.accesses()[block.second].value.variable;
+    const SharedId a = first(id).variable;
+    const SharedId b = second(id).variable;
     if (a != b) by_variables.emplace_back(pair(std::min(a, b), std::max(a, b)), id);
   }
   std::ranges::sort(by_variables);
@@ -199,71 +264,79 @@ void BlockCompare::two_variables() {
   for (std::size_t i = 0; i < by_variables.size(); ++i) {
     group.push_back(by_variables[i].second);
     if (i + 1 < by_variables.size() && by_variables[i + 1].first == by_variables[i].first) continue;
-    compare_group(group);
+    compare_with_blocks(group);
     group.clear();
   }
 }
 
-// Blocks of the same two variables.
-void BlockCompare::compare_group(std::span<const BlockId> group) {
-  const auto access = [&](AccessId id) -> const BlockAccess& {
-    return store_.accesses()[id].value;
+// Blocks of the same two variables with each other: y and then x of the one, and either both of the
+// other's between them, or the two blocks overlap (which is the same seen from both sides).
+void BlockCompare::compare_with_blocks(std::span<const BlockId> blocks) {
+  const auto can_cut = [&](BlockId id) {
+    return can_be_cut(store_.blocks()[id].across, second(id));
   };
-  std::vector<bool> cut;
-  for (const BlockId id : group) {
-    const Block& block = store_.blocks()[id].value;
-    cut.push_back(can_be_cut(block.across, access(block.second)));
-  }
-  if (std::ranges::count(cut, true) == 0) return;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    const auto& own = store_.blocks()[group[i]];
-    const BlockAccess& y = access(own.value.first);
-    const BlockAccess& x = access(own.value.second);
-    for (std::size_t j = 0; j < group.size(); ++j) {
+  if (std::ranges::none_of(blocks, can_cut)) return;
+  const std::vector<BlockClass> all = classes(blocks);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const BlockId own = all[i].members[0];
+    const LocksetId across = store_.blocks()[own].across;
+    for (std::size_t j = 0; j < all.size(); ++j) {
       if (!spend(1)) return;
-      const auto& other = store_.blocks()[group[j]];
-      // Either both of the other's accesses come between our two, or the two blocks overlap (which
-      // is the same seen from both sides).
-      const bool nested = access(other.value.first).variable == y.variable;
-      if (nested ? !cut[i] : j < i || (!cut[i] && !cut[j])) continue;
-      const AccessId other_y = nested ? other.value.first : other.value.second;
-      const AccessId other_x = nested ? other.value.second : other.value.first;
-      if (!conflict(y, access(other_y)) || !conflict(x, access(other_x))) continue;
-      const bool y_between = !excluded(own.value.across, access(other_y).held);
-      const bool x_between = !excluded(own.value.across, access(other_x).held);
-      const bool possible = nested ? y_between && x_between
-                                   : y_between || x_between ||
-                                         (!excluded(other.value.across, x.held) &&
-                                          !excluded(other.value.across, y.held));
-      if (!possible) continue;
+      const BlockId other = all[j].members[0];
+      const bool nested = first(other).variable == first(own).variable;
+      if (nested ? !can_cut(own) : j < i || (!can_cut(own) && !can_cut(other))) continue;
+      const BlockAccess& y = nested ? first(other) : second(other);
+      const BlockAccess& x = nested ? second(other) : first(other);
+      if (!conflict(first(own), y) || !conflict(second(own), x)) continue;
+      const bool y_between = !excluded(across, y.held);
+      const bool x_between = !excluded(across, x.held);
+      const LocksetId other_across = store_.blocks()[other].across;
+      const bool we_between =
+          !excluded(other_across, first(own).held) && !excluded(other_across, second(own).held);
+      if (nested ? !y_between || !x_between : !y_between && !x_between && !we_between) continue;
+      if (!store_.context().periods().find_concurrent(all[i].periods, all[j].periods)) continue;
+      compare(all[i], all[j], nested);
+    }
+  }
+}
+
+void BlockCompare::compare(const BlockClass& own, const BlockClass& others, bool nested) {
+  for (const BlockId id : own.members) {
+    for (const BlockId other : others.members) {
+      if (!spend(1)) return;
+      const AccessId y = nested ? store_.blocks()[other].first : store_.blocks()[other].second;
+      const AccessId x = nested ? store_.blocks()[other].second : store_.blocks()[other].first;
       const std::uint64_t key =
-          mix(mix(mix(place(y), place(access(other_y))), place(access(other_x))), place(x));
+          hash(place(first(id)), place(access(y)), place(access(x)), place(second(id)));
       if (const auto known = reported_.find(key); known != reported_.end()) {
         violations_.again(known->second);
         continue;
       }
-      const auto order = [&](const Occurrence& ours, const Occurrence& its) {
-        return std::array{
-            Wanted{.own = ours.first, .other = nested ? its.first : its.second, .own_first = true},
-            Wanted{
-                .own = ours.second, .other = nested ? its.second : its.first, .own_first = false}};
-      };
-      look_for(own, other, order,
-               [&](std::span<const Scheduled> found, ThreadId ours, ThreadId its) {
-                 // The first of each thread's two in `found` is its block's first.
-                 std::array<std::uint64_t, 4> index{};  // of y, x, and the other's first and second
-                 std::array<std::size_t, 2> seen{};
-                 for (std::size_t k = 0; k < found.size(); ++k) {
-                   const std::size_t side = found[k].own ? 0 : 1;
-                   index.at(2 * side + seen.at(side)++) = k;
-                 }
-                 const std::array cycle = {
-                     CycleEdge{.from = event_of(own.value.first, ours, 0, index[0]),
-                               .to = event_of(other_y, its, 1, index[nested ? 2 : 3])},
-                     CycleEdge{.from = event_of(other_x, its, 1, index[nested ? 3 : 2]),
-                               .to = event_of(own.value.second, ours, 0, index[1])}};
-                 reported_[key] = violations_.add(cycle, store_.locksets());
-               });
+      look_for(
+          id, store_.block_occurrences(), other,
+          [&](const Occurrence& ours, const Occurrence& its) {
+            return std::array{
+                Wanted{
+                    .own = ours.first, .other = nested ? its.first : its.second, .own_first = true},
+                Wanted{.own = ours.second,
+                       .other = nested ? its.second : its.first,
+                       .own_first = false}};
+          },
+          [&](std::span<const Scheduled> found, ThreadId ours, ThreadId its) {
+            // Where our two stand, and where the other's two.
+            std::array<std::uint64_t, 4> index{};
+            std::array<std::size_t, 2> seen{};
+            for (std::size_t k = 0; k < found.size(); ++k) {
+              const std::size_t side = found[k].own ? 0 : 1;
+              index.at(2 * side + seen.at(side)++) = k;
+            }
+            const Block& block = store_.blocks()[id];
+            const std::array cycle = {CycleEdge{.from = event_of(block.first, ours, 0, index[0]),
+                                                .to = event_of(y, its, 1, index[nested ? 2 : 3])},
+                                      CycleEdge{.from = event_of(x, its, 1, index[nested ? 3 : 2]),
+                                                .to = event_of(block.second, ours, 0, index[1])}};
+            reported_[key] = violations_.add(cycle, store_.locksets());
+          });
     }
   }
 }
@@ -272,15 +345,15 @@ void BlockCompare::compare_group(std::span<const BlockId> group) {
 // those of the same variables that may do it.
 void BlockCompare::make_wide_blocks() {
   if (store_.wide().empty()) return;
-  const auto variables = [&](AccessId first, AccessId second) {
-    const SharedId a = store_.accesses()[first].value.variable;
-    const SharedId b = store_.accesses()[second].value.variable;
+  const auto variables = [&](AccessId one, AccessId other) {
+    const SharedId a = access(one).variable;
+    const SharedId b = access(other).variable;
     return pair(std::min(a, b), std::max(a, b));
   };
   std::unordered_set<std::uint64_t> wanted;
   for (BlockId id = 0; id < store_.blocks().size(); ++id) {
-    const Block& block = store_.blocks()[id].value;
-    if (can_be_cut(block.across, store_.accesses()[block.second].value)) {
+    const Block& block = store_.blocks()[id];
+    if (can_be_cut(block.across, second(id))) {
       wanted.insert(variables(block.first, block.second));
     }
   }
@@ -288,9 +361,8 @@ void BlockCompare::make_wide_blocks() {
     for (const ShapeId id : store_.wide()) {
       const Shape& shape = store_.shapes()[id];
       std::vector<BlockStore::Site> sites = store_.sites(shape);
-      std::erase_if(sites, [&](const BlockStore::Site& site) {
-        return !can_be_cut(0, store_.accesses()[site.access].value);
-      });
+      std::erase_if(
+          sites, [&](const BlockStore::Site& site) { return !can_be_cut(0, access(site.access)); });
       for (std::size_t i = 0; i < sites.size(); ++i) {
         LocksetId across = shape.steps[sites[i].step].held;
         std::uint32_t done = sites[i].step;
@@ -301,9 +373,9 @@ void BlockCompare::make_wide_blocks() {
             if (held != across) across = store_.locksets().common(across, held);
           }
           const std::uint64_t both = variables(sites[i].access, sites[j].access);
-          const BlockAccess& second = store_.accesses()[sites[j].access].value;
-          if (second.variable == store_.accesses()[sites[i].access].value.variable) continue;
-          if (!cuts && can_be_cut(across, second)) wanted.insert(both);
+          const BlockAccess& last = access(sites[j].access);
+          if (last.variable == access(sites[i].access).variable) continue;
+          if (!cuts && can_be_cut(across, last)) wanted.insert(both);
           if (cuts && wanted.contains(both)) store_.add_block(id, sites[i], sites[j], across);
         }
       }

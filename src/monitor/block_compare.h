@@ -52,15 +52,34 @@ class BlockCompare {
  private:
   using Pair = std::pair<PeriodId, PeriodId>;
 
+  // Accesses of one variable that differ only in where they are; blocks of the same variables
+  // likewise. What locks and patterns have to say about one they say about all.
+  struct AccessClass {
+    std::vector<AccessId> members;
+    PeriodSet periods;
+  };
+  struct BlockClass {
+    std::vector<BlockId> members;
+    PeriodSet periods;
+  };
+
   void index();
+  std::vector<BlockClass> classes(std::span<const BlockId> blocks) const;
   bool excluded(LocksetId a, LocksetId b);
   bool spend(std::uint64_t steps);
   const std::optional<Pair>& concurrent(ShapeId a, ShapeId b);
+  const BlockAccess& access(AccessId id) const { return store_.accesses()[id]; }
+  const BlockAccess& first(BlockId id) const { return access(store_.blocks()[id].first); }
+  const BlockAccess& second(BlockId id) const { return access(store_.blocks()[id].second); }
 
-  template <class Entry, class Want, class Report>
-  bool look_for(const Interned<Block>::Entry& block, const Entry& other, Want want, Report report);
+  template <class Want, class Report>
+  void look_for(BlockId block, const Occurrences& others, std::uint32_t other, Want want,
+                Report report);
+  void compare_with_accesses(std::span<const BlockId> blocks);
+  void compare_with_blocks(std::span<const BlockId> blocks);
+  void compare(const BlockClass& own, const AccessClass& others);
+  void compare(const BlockClass& own, const BlockClass& others, bool nested);
   void make_wide_blocks();
-  void compare_group(std::span<const BlockId> group);
 
   CycleEvent event_of(AccessId id, ThreadId thread, std::uint64_t transaction,
                       std::uint64_t index) const;
@@ -68,13 +87,19 @@ class BlockCompare {
   BlockStore& store_;
   const AnalysisOptions& options_;
   Violations& violations_;
-  std::vector<std::vector<AccessId>> accesses_of_;  // by variable
+  std::vector<std::vector<AccessClass>> accesses_of_;  // by variable
   std::unordered_map<std::uint64_t, bool> excluded_;
   std::unordered_map<std::uint64_t, std::optional<Pair>> concurrent_;
   std::unordered_map<std::uint64_t, bool> can_be_cut_;
-  std::unordered_map<std::uint64_t, std::uint64_t> reported_;
+  std::unordered_map<std::uint64_t, std::size_t> reported_;
   std::uint64_t spent_ = 0;
+  std::uint64_t limit_ = kBudget;
   std::string gave_up_;
+
+  // Comparisons of two blocks, and places on the grids of pair_order.h: in all, and after there are
+  // more findings than anybody wants to see.
+  static constexpr std::uint64_t kBudget = 2'000'000'000;
+  static constexpr std::uint64_t kAfterLimit = 20'000'000;
 };
 
 }  // namespace tomos

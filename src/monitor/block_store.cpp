@@ -12,13 +12,15 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
   h = (h ^ value) * 0x9e37'79b9'7f4a'7c15U;
+  h = (h ^ (h >> 32U)) * 0xd6e8'feb8'6659'fd93U;
   return h ^ (h >> 29U);
 }
 
 std::uint64_t pair(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} << 32U) | b; }
 
 std::uint64_t hash_of(const BlockAccess& access) {
-  std::uint64_t h = mix(pair(access.variable, access.location), pair(access.held, access.label));
+  std::uint64_t h =
+      mix(mix(1, pair(access.variable, access.location)), pair(access.held, access.label));
   h = mix(h, access.begin);
   return mix(h, pair(static_cast<std::uint32_t>(access.op), access.flags));
 }
@@ -28,7 +30,7 @@ std::uint64_t hash_of(const Block& block) {
 }
 
 std::uint64_t hash_of(const Shape& shape) {
-  std::uint64_t h = mix(pair(shape.label, shape.begin), shape.outer);
+  std::uint64_t h = mix(mix(1, pair(shape.label, shape.begin)), shape.outer);
   for (const Step& step : shape.steps) {
     h = mix(h + static_cast<std::uint64_t>(step.op), pair(step.object, step.location));
   }
@@ -47,19 +49,36 @@ std::uint32_t Interned<T>::intern(const T& value) {
     const std::size_t mask = slots_.size() - 1;
     const std::uint64_t hash = hash_of(wanted);
     std::size_t i = (hash ^ (hash >> 32U)) & mask;
-    while (slots_[i] != 0 && entries_[slots_[i] - 1].value != wanted) i = (i + 1) & mask;
+    while (slots_[i] != 0 && values_[slots_[i] - 1] != wanted) i = (i + 1) & mask;
     return i;
   };
   std::size_t slot = find(value);
   if (slots_[slot] != 0) return slots_[slot] - 1;
-  if (slots_.size() < 2 * (entries_.size() + 1)) {
+  if (slots_.size() < 2 * (values_.size() + 1)) {
     slots_.assign(2 * slots_.size(), 0);
-    for (std::uint32_t id = 0; id < size(); ++id) slots_[find(entries_[id].value)] = id + 1;
+    for (std::uint32_t id = 0; id < size(); ++id) slots_[find(values_[id])] = id + 1;
     slot = find(value);
   }
-  entries_.push_back({.value = value, .occurrences = {}, .elsewhere = {}});
+  values_.push_back(value);
   slots_[slot] = size();
   return size() - 1;
+}
+
+std::vector<Occurrence> Occurrences::of(std::uint32_t id) const {
+  std::vector<Occurrence> all;
+  if (id >= newest_.size()) return all;
+  for (std::uint32_t node = newest_[id]; node != kNone; node = nodes_[node].older) {
+    all.push_back(nodes_[node].at);
+  }
+  std::ranges::reverse(all);
+  return all;
+}
+
+PeriodSet BlockStore::periods(const Occurrences& occurrences, std::uint32_t id) const {
+  PeriodSet all;
+  if (const PeriodSet* elsewhere = occurrences.elsewhere_of(id)) all = *elsewhere;
+  for (const Occurrence& at : occurrences.of(id)) all.add(shapes_[at.shape].periods);
+  return all;
 }
 
 void BlockStore::on_events(std::span<const Event> events) {
@@ -228,7 +247,7 @@ BlockId BlockStore::add_block(ShapeId shape, const Site& first, const Site& seco
                               LocksetId across) {
   const BlockId id =
       blocks_.intern({.first = first.access, .second = second.access, .across = across});
-  blocks_[id].occurrences.push_back({.shape = shape, .first = first.step, .second = second.step});
+  block_occurrences_.add(id, {.shape = shape, .first = first.step, .second = second.step});
   return id;
 }
 
@@ -296,9 +315,9 @@ void BlockStore::take_apart(const Shape& shape, PeriodId period, std::size_t slo
   if (!keep) {
     lost_wide_ |= is_wide;
     for (const auto& [id, step] : accesses)
-      context_.periods().add_to(accesses_[id].elsewhere, period);
+      context_.periods().add_to(access_occurrences_.elsewhere(id), period);
     for (const auto& [id, first, second] : blocks) {
-      context_.periods().add_to(blocks_[id].elsewhere, period);
+      context_.periods().add_to(block_occurrences_.elsewhere(id), period);
     }
     return;
   }
@@ -308,10 +327,10 @@ void BlockStore::take_apart(const Shape& shape, PeriodId period, std::size_t slo
   shapes_.back().steps.shrink_to_fit();
   context_.periods().add_to(shapes_.back().periods, period);
   for (const auto& [access, step] : accesses) {
-    accesses_[access].occurrences.push_back({.shape = id, .first = step, .second = step});
+    access_occurrences_.add(access, {.shape = id, .first = step, .second = step});
   }
   for (const auto& [block, first, second] : blocks) {
-    blocks_[block].occurrences.push_back({.shape = id, .first = first, .second = second});
+    block_occurrences_.add(block, {.shape = id, .first = first, .second = second});
   }
   if (is_wide) wide_.push_back(id);
   taken_ += shape.steps.size() + accesses.size() + blocks.size();
@@ -341,7 +360,7 @@ void BlockStore::thin_out(Shape& shape) {
     for_each_pair(shape, uses, [&](const Use& first, const Use& second) {
       const Step& one = shape.steps[first.step];
       const Step& other = shape.steps[second.step];
-      std::uint64_t h = mix(pair(one.location, one.held), pair(other.location, other.held));
+      std::uint64_t h = mix(mix(1, pair(one.location, one.held)), pair(other.location, other.held));
       h = mix(h, held_across(shape, first.step, second.step, context_.locksets()));
       h = mix(h, pair(static_cast<std::uint32_t>(one.op), static_cast<std::uint32_t>(other.op)));
       if (!known.insert(h).second) return;

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -61,25 +62,48 @@ struct Occurrence {
   std::uint32_t second;  // step; the same for an access
 };
 
-// Equal values get one number; with each, where it occurs.
+// Equal values get one number.
 template <class T>
 class Interned {
  public:
-  struct Entry {
-    T value;
-    std::vector<Occurrence> occurrences;  // in kept shapes
-    PeriodSet elsewhere;                  // periods of transactions whose shapes are not kept
-  };
   // The number; made if it is new.
   std::uint32_t intern(const T& value);
 
-  std::uint32_t size() const { return static_cast<std::uint32_t>(entries_.size()); }
-  Entry& operator[](std::uint32_t id) { return entries_[id]; }
-  const Entry& operator[](std::uint32_t id) const { return entries_[id]; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(values_.size()); }
+  const T& operator[](std::uint32_t id) const { return values_[id]; }
 
  private:
-  std::vector<Entry> entries_;
+  std::vector<T> values_;
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(64);  // id + 1
+};
+
+// For each number, where it occurs in kept shapes, and the periods of transactions that were not
+// kept.
+class Occurrences {
+ public:
+  void add(std::uint32_t id, const Occurrence& at) {
+    if (id >= newest_.size()) newest_.resize(id + std::size_t{1}, kNone);
+    nodes_.push_back({.at = at, .older = newest_[id]});
+    newest_[id] = static_cast<std::uint32_t>(nodes_.size() - 1);
+  }
+  PeriodSet& elsewhere(std::uint32_t id) { return elsewhere_[id]; }
+
+  // The oldest first.
+  std::vector<Occurrence> of(std::uint32_t id) const;
+  const PeriodSet* elsewhere_of(std::uint32_t id) const {
+    const auto at = elsewhere_.find(id);
+    return at == elsewhere_.end() ? nullptr : &at->second;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  struct Node {
+    Occurrence at;
+    std::uint32_t older;
+  };
+  std::vector<Node> nodes_;
+  std::vector<std::uint32_t> newest_;  // by number
+  std::unordered_map<std::uint32_t, PeriodSet> elsewhere_;
 };
 
 class BlockStore {
@@ -110,12 +134,10 @@ class BlockStore {
   std::span<const Shape> shapes() const { return shapes_; }
   const Interned<BlockAccess>& accesses() const { return accesses_; }
   const Interned<Block>& blocks() const { return blocks_; }
-  template <class T>
-  PeriodSet periods(const typename Interned<T>::Entry& entry) const {
-    PeriodSet all = entry.elsewhere;
-    for (const Occurrence& at : entry.occurrences) all.add(shapes_[at.shape].periods);
-    return all;
-  }
+  const Occurrences& access_occurrences() const { return access_occurrences_; }
+  const Occurrences& block_occurrences() const { return block_occurrences_; }
+  // All periods in which an access or block occurs.
+  PeriodSet periods(const Occurrences& occurrences, std::uint32_t id) const;
 
   // Shapes whose 2v-blocks were too many to make them all; ask for those of interest.
   std::span<const ShapeId> wide() const { return wide_; }
@@ -164,6 +186,8 @@ class BlockStore {
   std::size_t taken_ = 0;                                                // of the room
   Interned<BlockAccess> accesses_;
   Interned<Block> blocks_;
+  Occurrences access_occurrences_;
+  Occurrences block_occurrences_;
   std::vector<ShapeId> wide_;
   bool lost_wide_ = false;
 };

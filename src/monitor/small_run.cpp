@@ -44,34 +44,16 @@ void RunRecorder::record(const Event& event, Context::Step step, Context& contex
 
 namespace {
 
-// Of one variable's accesses in one transaction (indices of items, in order): the first and the
-// last initial read, the first and the last write, and each write with the last read that should
-// see it. What differs at another read or write also differs at one of these.
+// Of one variable's accesses in one transaction (indices of items, in order): all writes; of the
+// reads before the first the first and the last, and after each write the last. If another read
+// sees something else than these, they do not see what they should either.
 std::vector<std::size_t> telling(const SmallRun& run, const std::vector<std::size_t>& accesses) {
-  std::set<std::size_t> keep;
-  std::optional<std::size_t> first_read;
-  std::optional<std::size_t> read;  // the last since the last write
-  std::optional<std::size_t> first_write;
-  std::optional<std::size_t> write;
-  const auto settle = [&] {
-    if (!read) return;
-    keep.insert(*read);
-    keep.insert(write ? *write : *first_read);
-  };
-  for (const std::size_t i : accesses) {
-    if (run.items[i].op == Op::kRead) {
-      if (!first_read && !write) first_read = i;
-      read = i;
-    } else {
-      settle();
-      read.reset();
-      if (!first_write) first_write = i;
-      write = i;
-    }
+  std::vector<std::size_t> keep;
+  for (std::size_t i = 0; i < accesses.size(); ++i) {
+    const bool last = i + 1 == accesses.size() || run.items[accesses[i + 1]].op == Op::kWrite;
+    if (run.items[accesses[i]].op == Op::kWrite || last || i == 0) keep.push_back(accesses[i]);
   }
-  settle();
-  if (first_write) keep.insert({*first_write, *write});
-  return {keep.begin(), keep.end()};
+  return keep;
 }
 
 }  // namespace

@@ -48,6 +48,8 @@ class BlockCompare {
   // Whether some access that conflicts with `access` can, as far as locks tell, come while `across`
   // is held.
   bool can_be_cut(LocksetId across, const BlockAccess& access);
+  // Whether transactions of these shapes ran in concurrent periods.
+  bool are_concurrent(ShapeId a, ShapeId b) { return concurrent(a, b).has_value(); }
 
  private:
   using Pair = std::pair<PeriodId, PeriodId>;

@@ -147,12 +147,13 @@ void BlockStore::close(ThreadId thread) {
   open.active = false;
   const Shape& shape = open.shape;
   if (std::ranges::none_of(shape.steps, &Step::is_access)) return;
+  if (slots_.size() < 2 * (shapes_.size() + 1)) grow();
   const std::size_t slot = find(shape);
-  if (slots_[slot] != 0) {
-    context_.periods().add_to(shapes_[slots_[slot] - 1].periods, open.period);
-  } else {
-    take_apart(shape, open.period, slot);
-  }
+  if (slots_[slot] == 0) take_apart(shape, open.period, slot);
+  if (slots_[slot] == 0) return;
+  Shape& known = shapes_[slots_[slot] - 1];
+  context_.periods().add_to(known.periods, open.period);
+  known.ran(thread, ++now_);
 }
 
 std::size_t BlockStore::find(const Shape& shape) const {
@@ -292,7 +293,7 @@ void BlockStore::take_apart(const Shape& shape, PeriodId period, std::size_t slo
   bool is_wide = false;
   if (two_variables_) {
     const std::vector<Site> sites = this->sites(shape);
-    is_wide = sites.size() > limits_.wide;
+    is_wide = sites.size() > limits_.wide || blocks_.size() > limits_.blocks;
     for (std::size_t i = 0; i < sites.size() && !is_wide; ++i) {
       LocksetId across = shape.steps[sites[i].step].held;
       std::uint32_t done = sites[i].step;
@@ -325,7 +326,6 @@ void BlockStore::take_apart(const Shape& shape, PeriodId period, std::size_t slo
   slots_[slot] = id + 1;
   shapes_.push_back(shape);
   shapes_.back().steps.shrink_to_fit();
-  context_.periods().add_to(shapes_.back().periods, period);
   for (const auto& [access, step] : accesses) {
     access_occurrences_.add(access, {.shape = id, .first = step, .second = step});
   }
@@ -334,7 +334,6 @@ void BlockStore::take_apart(const Shape& shape, PeriodId period, std::size_t slo
   }
   if (is_wide) wide_.push_back(id);
   taken_ += shape.steps.size() + accesses.size() + blocks.size();
-  if (slots_.size() < 2 * shapes_.size()) grow();
 }
 
 // Leaves out what no block needs any more: of each variable the first and last initial read and the

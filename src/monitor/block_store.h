@@ -111,6 +111,7 @@ class BlockStore {
   struct Limits {
     std::size_t room = std::size_t{1} << 22U;    // steps and occurrences while all shapes are kept
     std::size_t buffer = std::size_t{1} << 12U;  // steps of a transaction before it is thinned out
+    std::size_t blocks = std::size_t{1} << 24U;  // before 2v-blocks are no longer made at once
     std::size_t small = 400;                     // items of a run that is kept whole
     std::size_t wide = 64;  // 2v-blocks are made at once of up to so many accesses
   };
@@ -183,6 +184,7 @@ class BlockStore {
   std::vector<Open> open_;  // by thread
   std::vector<Shape> shapes_;
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1024);  // shapes, ShapeId + 1
+  std::uint64_t now_ = 0;                                                // transactions so far
   std::size_t taken_ = 0;                                                // of the room
   Interned<BlockAccess> accesses_;
   Interned<Block> blocks_;

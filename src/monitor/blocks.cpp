@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "monitor/block_compare.h"
+#include "monitor/block_cycles.h"
 #include "monitor/serializability_solver.h"
 
 namespace tomos {
@@ -48,6 +49,10 @@ void Blocks::compare() {
   compare.one_variable();
   if (scope_ != Scope::kOneVariable) compare.two_variables();
   unknown_ = compare.gave_up();
+  if (scope_ != Scope::kAll || store_.small_run() != nullptr) return;
+  BlockCycles cycles(store_, compare, options_, violations_);
+  cycles.search();
+  if (unknown_.empty()) unknown_ = cycles.gave_up();
 }
 
 Judged Blocks::judge(const SmallRun& run) const {

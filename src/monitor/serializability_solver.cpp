@@ -418,51 +418,56 @@ std::vector<CycleEdge> cycle_in(const SmallRun& run, const std::vector<std::uint
     return a.op == Op::kRelease && b.op == Op::kAcquire && a.object == b.object &&
            a.thread != b.thread;
   };
-  const auto connect = [&](bool locks) {
+  // What orders two transactions: only data, also locks, or merely time.
+  enum class By : std::uint8_t { kData, kLocks, kTime };
+  const auto connect = [&](By by) {
     for (const std::uint32_t a : order) {
       for (const std::uint32_t b : order) {
         const SmallRun::Item& one = run.items[a];
         const SmallRun::Item& other = run.items[b];
         if (place[a] >= place[b] || one.unit == other.unit) continue;
-        if (conflict(one, other) || (locks && is_lock_edge(one, other))) {
+        if (conflict(one, other) || (by != By::kData && is_lock_edge(one, other))) {
           edges[one.unit].try_emplace(other.unit, Edge{.from = a, .to = b, .tells = true});
-        } else if (one.thread == other.thread || periods.before(one.period, other.period)) {
+        } else if (by == By::kTime || one.thread == other.thread ||
+                   periods.before(one.period, other.period)) {
           edges[one.unit].try_emplace(
               other.unit, Edge{.from = a, .to = b, .tells = one.thread != other.thread});
         }
       }
     }
   };
+  // A shortest cycle with a conflict in it.
   const auto shortest = [&]() -> std::vector<Edge> {
     std::vector<Edge> best;
-    for (const auto& [start, unused] : edges) {
-      std::map<std::uint32_t, std::pair<std::uint32_t, Edge>> via;  // unit: from where, by what
-      std::vector<std::uint32_t> queue = {start};
-      for (std::size_t i = 0; i < queue.size() && !via.contains(start); ++i) {
-        for (const auto& [next, edge] : edges[queue[i]]) {
-          if (via.try_emplace(next, queue[i], edge).second) queue.push_back(next);
+    for (const auto& [unit, out] : edges) {
+      for (const auto& [target, closing] : out) {
+        if (!conflict(run.items[closing.from], run.items[closing.to])) continue;
+        std::map<std::uint32_t, std::pair<std::uint32_t, Edge>> via;  // unit: from where, by what
+        std::vector<std::uint32_t> queue = {target};
+        for (std::size_t i = 0; i < queue.size() && !via.contains(unit); ++i) {
+          for (const auto& [next, edge] : edges[queue[i]]) {
+            if (via.try_emplace(next, queue[i], edge).second) queue.push_back(next);
+          }
         }
+        if (!via.contains(unit)) continue;
+        std::vector<Edge> cycle;
+        for (std::uint32_t at = unit; at != target; at = via.at(at).first) {
+          cycle.push_back(via.at(at).second);
+        }
+        cycle.push_back(closing);
+        std::ranges::reverse(cycle);
+        if (best.empty() || cycle.size() < best.size()) best = cycle;
       }
-      if (!via.contains(start)) continue;
-      std::vector<Edge> cycle;
-      for (std::uint32_t unit = start; cycle.empty() || unit != start;) {
-        const auto& [from, edge] = via.at(unit);
-        cycle.push_back(edge);
-        unit = from;
-      }
-      std::ranges::reverse(cycle);
-      if (best.empty() || cycle.size() < best.size()) best = cycle;
     }
     return best;
   };
-  connect(false);
-  std::vector<Edge> cycle = shortest();
-  if (cycle.empty()) {
-    connect(true);
+  std::vector<Edge> cycle;
+  for (const By by : {By::kData, By::kLocks, By::kTime}) {
+    connect(by);
     cycle = shortest();
+    if (!cycle.empty()) break;
   }
   std::erase_if(cycle, [](const Edge& edge) { return !edge.tells; });
-  if (cycle.empty()) return {};
   // The transaction with the first event of all is cut: it is left by that, and entered later.
   const auto first =
       std::ranges::min_element(cycle, {}, [&](const Edge& edge) { return place[edge.from]; });

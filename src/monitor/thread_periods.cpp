@@ -186,6 +186,27 @@ std::optional<std::pair<PeriodId, PeriodId>> ThreadPeriods::find_concurrent(
   return std::nullopt;
 }
 
+bool ThreadPeriods::any_before(const PeriodSet& a, const PeriodSet& b) const {
+  return std::ranges::any_of(a.runs(), [&](const PeriodSet::Run& one) {
+    return std::ranges::any_of(b.runs(), [&](const PeriodSet::Run& other) {
+      return one.thread != other.thread &&
+             before(by_thread_[one.thread][one.first], by_thread_[other.thread][other.last]);
+    });
+  });
+}
+
+std::vector<PeriodId> ThreadPeriods::some(const PeriodSet& set, std::size_t most) const {
+  std::vector<PeriodId> some;
+  for (const PeriodSet::Run& run : set.runs()) {
+    if (some.size() < most) some.push_back(by_thread_[run.thread][run.first]);
+  }
+  for (const PeriodSet::Run& run : set.runs()) {
+    if (some.size() < most && run.last > run.first)
+      some.push_back(by_thread_[run.thread][run.last]);
+  }
+  return some;
+}
+
 std::vector<PeriodId> ThreadPeriods::ids(const PeriodSet& set) const {
   std::vector<PeriodId> ids;
   for (const PeriodSet::Run& run : set.runs()) {

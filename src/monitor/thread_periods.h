@@ -104,6 +104,12 @@ class ThreadPeriods {
   std::optional<std::pair<PeriodId, PeriodId>> find_concurrent(const PeriodSet& a,
                                                                const PeriodSet& b) const;
 
+  // Whether some period of the one comes before some period, of another thread, of the other.
+  bool any_before(const PeriodSet& a, const PeriodSet& b) const;
+
+  // Some of the set, at most `most`, of as many threads as that allows.
+  std::vector<PeriodId> some(const PeriodSet& set, std::size_t most) const;
+
   std::size_t size() const { return periods_.size(); }
 
  private:

@@ -18,20 +18,12 @@ void ConflictGraph::on_events(std::span<const Event> events) {
       case Op::kReadRelease:
         synchronise(event);
         break;
-      case Op::kBegin: {
-        Thread& own = thread(event.thread);
-        if (own.depth++ == 0) {
-          own.label = event.object;
-          own.begin = event.location;
-        }
+      case Op::kBegin:
+        thread(event.thread).transaction.begin(event);
         break;
-      }
-      case Op::kEnd: {
-        Thread& own = thread(event.thread);
-        if (own.depth == 1) cut(event.thread);
-        if (own.depth > 0) --own.depth;
+      case Op::kEnd:
+        if (thread(event.thread).transaction.end()) cut(event.thread);
         break;
-      }
       case Op::kFork:
         fork(event);
         break;
@@ -46,7 +38,7 @@ void ConflictGraph::on_events(std::span<const Event> events) {
         break;
       case Op::kExit:
         cut(event.thread);
-        thread(event.thread).depth = 0;
+        thread(event.thread).transaction = {};
         break;
       case Op::kNew:
       case Op::kEscape:
@@ -83,8 +75,10 @@ ConflictGraph::NodeId ConflictGraph::add_node(ThreadId id, LabelId label, Locati
 // The node of the transaction that the event is in, made at its first event.
 ConflictGraph::NodeId ConflictGraph::node_of(const Event& event) {
   Thread& own = thread(event.thread);
-  if (own.depth == 0) return add_node(event.thread, 0, event.location);
-  if (own.open == kNone) own.open = add_node(event.thread, own.label, own.begin);
+  if (!own.transaction.inside()) return add_node(event.thread, 0, event.location);
+  if (own.open == kNone) {
+    own.open = add_node(event.thread, own.transaction.label, own.transaction.start);
+  }
   return own.open;
 }
 

@@ -24,6 +24,7 @@
 #include "monitor/analyses.h"
 #include "monitor/block_vector.h"
 #include "monitor/locksets.h"
+#include "monitor/transactions.h"
 #include "monitor/violations.h"
 
 namespace tomos {
@@ -92,9 +93,7 @@ class ConflictGraph final : public Monitor {
     NodeId last = kNone;
     NodeId open = kNone;         // the transaction's node, once it has an event
     std::vector<NodeId> before;  // open transactions that derive() has put before it
-    std::uint32_t depth = 0;
-    LabelId label = 0;
-    LocationId begin = 0;
+    TransactionBounds transaction;
     HeldLocks locks;
   };
 

@@ -61,13 +61,12 @@ bool Summarized::step(const Event& event) {
       return options_.edges == Edges::kSync && synchronise(event);
     case Op::kBegin: {
       const Slot slot = slot_of(event.thread);
-      if (threads_[slot].depth++ == 0) graph_.begin(slot);
+      if (threads_[slot].transaction.begin(event)) graph_.begin(slot);
       return false;
     }
     case Op::kEnd: {
       const Slot slot = slot_of(event.thread);
-      if (threads_[slot].depth == 1) graph_.end(slot);
-      if (threads_[slot].depth > 0) --threads_[slot].depth;
+      if (threads_[slot].transaction.end()) graph_.end(slot);
       return false;
     }
     case Op::kFork: {
@@ -111,12 +110,12 @@ bool Summarized::synchronise(const Event& event) {
 
 Summarized::Slot Summarized::cut(ThreadId thread) {
   const Slot slot = slot_of(thread);
-  if (threads_[slot].depth > 0) graph_.end(slot);
+  if (threads_[slot].transaction.inside()) graph_.end(slot);
   return slot;
 }
 
 void Summarized::resume(Slot slot) {
-  if (threads_[slot].depth > 0) graph_.begin(slot);
+  if (threads_[slot].transaction.inside()) graph_.begin(slot);
 }
 
 void Summarized::join(const Event& event) {

@@ -16,6 +16,7 @@
 #include "monitor/analyses.h"
 #include "monitor/locksets.h"
 #include "monitor/summarized_graph.h"
+#include "monitor/transactions.h"
 #include "monitor/vector_clock.h"
 
 namespace tomos {
@@ -36,7 +37,7 @@ class Summarized final : public Monitor {
  private:
   using Slot = SummarizedGraph::Slot;
   struct Thread {
-    std::uint32_t depth = 0;
+    TransactionBounds transaction;
     HeldLocks locks;
   };
   static constexpr Slot kNobody = ~Slot{0};

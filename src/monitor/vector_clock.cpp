@@ -130,10 +130,10 @@ Witness VectorClock::inside(const Event& event, Slot slot) {
   const Thread& thread = threads_[slot];
   Witness result = outside(event, slot);
   result.locks = thread.locks.id(locksets_);
-  if (thread.depth > 0) {
+  if (thread.transaction.inside()) {
     result.in_transaction = 1;
-    result.label = thread.label;
-    result.begin = thread.begin;
+    result.label = thread.transaction.label;
+    result.begin = thread.transaction.start;
   }
   return result;
 }
@@ -171,26 +171,20 @@ void VectorClock::synchronise(const Event& event) {
 
 void VectorClock::begin(const Event& event) {
   const Slot slot = slot_of(event.thread);
-  Thread& thread = threads_[slot];
-  if (thread.depth++ > 0) return;
-  thread.label = event.object;
-  thread.begin = event.location;
-  resume(slot);
+  if (threads_[slot].transaction.begin(event)) resume(slot);
 }
 
 void VectorClock::end(const Event& event) {
   const Slot slot = slot_of(event.thread);
-  Thread& thread = threads_[slot];
-  if (thread.depth == 1) cut(slot);
-  if (thread.depth > 0) --thread.depth;
+  if (threads_[slot].transaction.end()) frontier_.end(slot);
 }
 
 void VectorClock::cut(Slot slot) {
-  if (threads_[slot].depth > 0) frontier_.end(slot);
+  if (threads_[slot].transaction.inside()) frontier_.end(slot);
 }
 
 void VectorClock::resume(Slot slot) {
-  if (threads_[slot].depth == 0) return;
+  if (!threads_[slot].transaction.inside()) return;
   if (frontier_.full(slot)) slot = move(slot);
   frontier_.begin(slot);
 }
@@ -240,7 +234,7 @@ void VectorClock::exit(ThreadId thread) {
   const Slot slot = slot_of(thread);
   if (options_.edges == Edges::kSync) {
     cut(slot);
-    threads_[slot].depth = 0;
+    threads_[slot].transaction = {};
     const Witness last = outside(Event{}, slot);
     if (frontier_.live(last)) exited_.insert_or_assign(thread, last);
   }
@@ -263,7 +257,7 @@ VectorClock::Slot VectorClock::meet_one(const Witness& source, const Event& even
                                         Slot slot) {
   if (frontier_.reaches(slot, source)) report(source, event, from_op, slot);
   if (!frontier_.learns(slot, source)) return slot;
-  if (threads_[slot].depth == 0 && frontier_.full(slot)) slot = move(slot);
+  if (!threads_[slot].transaction.inside() && frontier_.full(slot)) slot = move(slot);
   frontier_.order({.from = source,
                    .to = inside(event, slot),
                    .object = event.object,

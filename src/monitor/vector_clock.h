@@ -22,6 +22,7 @@
 #include "monitor/analyses.h"
 #include "monitor/frontier.h"
 #include "monitor/locksets.h"
+#include "monitor/transactions.h"
 #include "monitor/violations.h"
 
 namespace tomos {
@@ -55,9 +56,7 @@ class VectorClock final : public Monitor {
   // A thread, at its slot.
   struct Thread {
     ThreadId id = 0;
-    std::uint32_t depth = 0;  // of nested transactions
-    LabelId label = 0;        // of the outermost
-    LocationId begin = 0;
+    TransactionBounds transaction;
     HeldLocks locks;
   };
 

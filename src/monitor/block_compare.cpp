@@ -201,6 +201,9 @@ void BlockCompare::one_variable() {
     if (first(id).variable == second(id).variable) blocks[first(id).variable].push_back(id);
   }
   for (const auto& of : blocks) compare_with_accesses(of);
+  if (store_.lost() && gave_up_.empty()) {
+    gave_up_ = "there are too many different transactions to keep them all";
+  }
 }
 
 // Blocks of one variable, with all accesses to it.
@@ -250,9 +253,6 @@ void BlockCompare::compare(const BlockClass& own, const AccessClass& others) {
 void BlockCompare::two_variables() {
   index();
   make_wide_blocks();
-  if (store_.lost_wide() && gave_up_.empty()) {
-    gave_up_ = "there are too many different transactions with many variables";
-  }
   std::vector<std::pair<std::uint64_t, BlockId>> by_variables;
   for (BlockId id = 0; id < store_.blocks().size(); ++id) {
     const SharedId a = first(id).variable;

@@ -215,11 +215,12 @@ void BlockCycles::append(SmallRun& run, ShapeId id, PeriodId period) {
 }
 
 void BlockCycles::judge_path() {
-  std::vector<ShapeId> way;
-  for (const Node& node : path_) way.push_back(node.shape);
   std::vector<PeriodId> chosen;
-  if (judged_.contains(way) || !choose_periods(chosen)) return;
-  judged_.insert(std::move(way));
+  if (!choose_periods(chosen)) return;
+  std::vector<std::pair<ShapeId, PeriodId>> set;
+  for (std::size_t i = 0; i < path_.size(); ++i) set.emplace_back(path_[i].shape, chosen[i]);
+  std::ranges::sort(set);
+  if (!judged_.insert(set).second) return;
   SmallRun run;
   for (std::size_t i = 0; i < path_.size(); ++i) append(run, path_[i].shape, chosen[i]);
   run = reduced(run, std::nullopt);

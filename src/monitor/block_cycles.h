@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "monitor/analyses.h"
@@ -63,11 +64,11 @@ class BlockCycles {
   BlockCompare& compare_;
   const AnalysisOptions& options_;
   Violations& violations_;
-  std::vector<std::vector<Place>> places_of_;          // by shape
-  std::vector<std::vector<Place>> places_among_;       // by variable
-  std::vector<Node> path_;                             // from the transaction that is cut
-  std::unordered_map<std::uint64_t, bool> conflicts_;  // of two shapes
-  std::set<std::vector<ShapeId>> judged_;              // ways
+  std::vector<std::vector<Place>> places_of_;                   // by shape
+  std::vector<std::vector<Place>> places_among_;                // by variable
+  std::vector<Node> path_;                                      // from the transaction that is cut
+  std::unordered_map<std::uint64_t, bool> conflicts_;           // of two shapes
+  std::set<std::vector<std::pair<ShapeId, PeriodId>>> judged_;  // sets of transactions
   std::uint64_t spent_ = 0;
   std::string gave_up_;
 };

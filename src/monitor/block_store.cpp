@@ -254,6 +254,10 @@ BlockId BlockStore::add_block(ShapeId shape, const Site& first, const Site& seco
 
 // A transaction that has not been seen, or not been kept.
 void BlockStore::take_apart(const Shape& shape, PeriodId period, std::size_t slot) {
+  if (accesses_.size() + blocks_.size() > limits_.blocks) {
+    lost_ = true;
+    return;
+  }
   const std::uint32_t known_accesses = accesses_.size();
   const std::uint32_t known_blocks = blocks_.size();
   std::vector<std::pair<AccessId, std::uint32_t>> accesses;
@@ -293,7 +297,7 @@ void BlockStore::take_apart(const Shape& shape, PeriodId period, std::size_t slo
   bool is_wide = false;
   if (two_variables_) {
     const std::vector<Site> sites = this->sites(shape);
-    is_wide = sites.size() > limits_.wide || blocks_.size() > limits_.blocks;
+    is_wide = sites.size() > limits_.wide;
     for (std::size_t i = 0; i < sites.size() && !is_wide; ++i) {
       LocksetId across = shape.steps[sites[i].step].held;
       std::uint32_t done = sites[i].step;
@@ -314,7 +318,7 @@ void BlockStore::take_apart(const Shape& shape, PeriodId period, std::size_t slo
   constexpr std::size_t kMuch = 16;
   const bool keep = taken_ < limits_.room || news || (is_wide && taken_ < kMuch * limits_.room);
   if (!keep) {
-    lost_wide_ |= is_wide;
+    lost_ |= is_wide;
     for (const auto& [id, step] : accesses)
       context_.periods().add_to(access_occurrences_.elsewhere(id), period);
     for (const auto& [id, first, second] : blocks) {

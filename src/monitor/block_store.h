@@ -111,7 +111,7 @@ class BlockStore {
   struct Limits {
     std::size_t room = std::size_t{1} << 22U;    // steps and occurrences while all shapes are kept
     std::size_t buffer = std::size_t{1} << 12U;  // steps of a transaction before it is thinned out
-    std::size_t blocks = std::size_t{1} << 24U;  // before 2v-blocks are no longer made at once
+    std::size_t blocks = std::size_t{1} << 25U;  // accesses and blocks before nothing new is kept
     std::size_t small = 400;                     // items of a run that is kept whole
     std::size_t wide = 64;  // 2v-blocks are made at once of up to so many accesses
   };
@@ -142,8 +142,8 @@ class BlockStore {
 
   // Shapes whose 2v-blocks were too many to make them all; ask for those of interest.
   std::span<const ShapeId> wide() const { return wide_; }
-  // Whether there was no room for a shape of that kind: its 2v-blocks are lost.
-  bool lost_wide() const { return lost_wide_; }
+  // Whether there was no room for some transactions.
+  bool lost() const { return lost_; }
   // The accesses of a shape that can be part of a 2v-block, in order: initial reads (the first and
   // the last) and final writes.
   struct Site {
@@ -191,7 +191,7 @@ class BlockStore {
   Occurrences access_occurrences_;
   Occurrences block_occurrences_;
   std::vector<ShapeId> wide_;
-  bool lost_wide_ = false;
+  bool lost_ = false;
 };
 
 }  // namespace tomos

@@ -31,6 +31,24 @@ struct Shape {
   std::vector<Step> steps;
   PeriodSet periods;  // in which it ran
 
+  // The first and the last time that a thread ran it, by a number that grows with every
+  // transaction.
+  struct Times {
+    ThreadId thread;
+    std::uint64_t first;
+    std::uint64_t last;
+  };
+  std::vector<Times> times;
+
+  void ran(ThreadId thread, std::uint64_t now) {
+    for (Times& known : times) {
+      if (known.thread != thread) continue;
+      known.last = now;
+      return;
+    }
+    times.push_back({.thread = thread, .first = now, .last = now});
+  }
+
   LocksetId held_before(std::size_t step) const { return step == 0 ? outer : steps[step - 1].held; }
 };
 

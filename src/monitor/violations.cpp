@@ -20,18 +20,21 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
 }
 
 std::uint64_t hash(const CycleEvent& event) {
-  std::uint64_t h = mix(static_cast<std::uint64_t>(event.op), event.label);
+  std::uint64_t h = mix(mix(1, static_cast<std::uint64_t>(event.op)), event.label);
   h = mix(h, event.begin);
   return mix(h, event.location);
 }
+
+// Not the same as of (to, from).
+std::uint64_t hash(const CycleEdge& edge) { return mix(mix(1, hash(edge.from)), hash(edge.to)); }
 
 // The same for every rotation of a cycle: which of its events came last does not make it another
 // one.
 std::uint64_t key(Cycle cycle) {
   std::uint64_t sum = cycle.size();
-  std::uint64_t previous = mix(hash(cycle.back().from), hash(cycle.back().to));
+  std::uint64_t previous = hash(cycle.back());
   for (const CycleEdge& edge : cycle) {
-    const std::uint64_t own = mix(hash(edge.from), hash(edge.to));
+    const std::uint64_t own = hash(edge);
     sum += mix(mix(1, previous), own);
     previous = own;
   }

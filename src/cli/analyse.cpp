@@ -3,6 +3,9 @@
 // are at rest as soon as the reading has ended, for whatever reason.
 #include "cli/analyse.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "cli/interrupt.h"
@@ -19,6 +22,7 @@ class Feed : public Source {
 
   Result<void> next(Batch& batch) override {
     if (interrupted()) {
+      cut_short_ = true;
       batch.events.clear();
       return {};
     }
@@ -29,9 +33,10 @@ class Feed : public Source {
   const Names& names() const override { return inner_->names(); }
   Progress progress() const override { return inner_->progress(); }
 
-  // Both only after the end or an error.
+  // All only after the end or an error.
   Skipped skipped() const { return inner_->skipped(); }
   std::uint64_t transactions() const { return transactions_; }
+  bool cut_short() const { return cut_short_; }
 
  private:
   void count(const std::vector<Event>& events) {
@@ -50,7 +55,50 @@ class Feed : public Source {
   std::unique_ptr<Validated> inner_;
   std::vector<std::uint32_t> depths_;  // by thread
   std::uint64_t transactions_ = 0;
+  bool cut_short_ = false;
 };
+
+// The line on which a monitor that takes long is seen to be alive. Monitors ask a plain function
+// whether to stop, so there is no other way to reach it.
+ProgressLine* alive = nullptr;
+
+bool stop() {
+  if (alive != nullptr) alive->tick();
+  return interrupted();
+}
+
+// What monitors say, each sentence once, with the names of all that say it.
+class Notes {
+ public:
+  void add(std::string_view analysis, const std::string& sentence) {
+    const auto same = std::ranges::find(notes_, sentence, &Note::sentence);
+    if (same == notes_.end()) {
+      notes_.push_back({.analyses = std::string(analysis), .sentence = sentence});
+    } else {
+      same->analyses += fmt::format(", {}", analysis);
+    }
+  }
+  std::vector<std::string> about(const std::string& input) const {
+    std::vector<std::string> result;
+    result.reserve(notes_.size());
+    for (const Note& note : notes_) {
+      result.push_back(fmt::format("{}: {}: {}", input, note.analyses, note.sentence));
+    }
+    return result;
+  }
+
+ private:
+  struct Note {
+    std::string analyses;
+    std::string sentence;
+  };
+  std::vector<Note> notes_;
+};
+
+Verdict judge(const Monitor& monitor, bool violated) {
+  if (violated) return Verdict::kViolation;
+  return monitor.unknown().empty() ? Verdict::kOk : Verdict::kUnknown;
+}
 
 }  // namespace
 
@@ -63,7 +111,9 @@ Analysed analyse(std::unique_ptr<Source> trace, const std::string& name,
   ReadAhead source(std::move(owned));
   std::vector<std::unique_ptr<Monitor>> monitors;
   monitors.reserve(chosen.size());
-  for (const Analysis* analysis : chosen) monitors.push_back(analysis->make(options));
+  AnalysisOptions stoppable = options;
+  stoppable.stop = stop;
+  for (const Analysis* analysis : chosen) monitors.push_back(analysis->make(stoppable));
 
   Analysed result;
   for (Batch batch;;) {
@@ -76,23 +126,32 @@ Analysed analyse(std::unique_ptr<Source> trace, const std::string& name,
   }
 
   const Names& names = source.names();
+  Notes notes;
   for (const auto& monitor : monitors) {
+    progress.work_on(monitor->name());
+    alive = &progress;
     monitor->finish();
     std::vector<Finding> found = monitor->findings(names);
+    alive = nullptr;
     const bool violated = !found.empty() || monitor->left_out() > 0;
     result.verdicts.push_back({.analysis = std::string(monitor->name()),
-                               .verdict = violated ? Verdict::kViolation : Verdict::kOk,
+                               .verdict = judge(*monitor, violated),
                                .left_out = monitor->left_out()});
+    // Also beside findings: there may be more of them.
+    if (const std::string why = monitor->unknown(); !why.empty()) notes.add(monitor->name(), why);
+    for (const std::string& note : monitor->notes()) notes.add(monitor->name(), note);
     for (Finding& finding : found) {
       finding.input = name;
       result.findings.push_back(std::move(finding));
     }
   }
+  result.notes = notes.about(name);
   result.stats.threads = names.count(NameKind::kThread);
   result.stats.variables = names.count(NameKind::kVariable);
   result.stats.locks = names.count(NameKind::kLock);
   result.stats.transactions = feed.transactions();
   result.skipped = feed.skipped();
+  result.cut_short = feed.cut_short();
   return result;
 }
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "cli/analyse.h"
+#include "cli/check_options.h"
 #include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/interrupt.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
@@ -26,57 +26,6 @@
 namespace tomos {
 
 namespace {
-
-constexpr const char* kDescription =
-    "Find atomicity violations in recorded traces\n\n"
-    "Reads binary (.tomos) or STD text traces, told apart by content, and reports every\n"
-    "transaction that another thread cut. Exit status: 0 nothing found, 66 findings, 2 bad usage\n"
-    "or input, 70 a bug in Tomos.\n";
-
-constexpr const char* kExamples =
-    "Examples:\n"
-    "  tomos check run.tomos                     report on a recorded run\n"
-    "  tomos check --analysis all *.tomos        every analysis over several runs, one report\n"
-    "  tomos check --format json -o out.json run.tomos\n"
-    "  zcat run.std.gz | tomos check -           from a pipe";
-
-struct CheckOptions {
-  std::vector<std::string> traces;
-  std::string format = "text";
-  std::string output;
-  std::string analysis = "vector-clock";
-  std::string edges = "data";
-  bool lenient = false;
-  std::size_t max_findings = AnalysisOptions().max_findings;
-  std::string color = "auto";
-  bool quiet = false;
-  int exit_code = kFindings;
-};
-
-std::vector<const Analysis*> chosen(const std::string& list) {
-  const std::vector<std::string> names = split(list, ',');
-  std::vector<const Analysis*> result;
-  for (const Analysis& analysis : analyses()) {
-    if (contains(names, "all") || contains(names, analysis.name)) {
-      result.push_back(&analysis);
-    }
-  }
-  return result;
-}
-
-// The command that shows a finding of this trace again; none for what came through a pipe.
-std::string again(const CheckOptions& options, const Finding& finding) {
-  if (finding.input == input_name("-")) return "";
-  std::string quoted = "'";
-  for (const char c : finding.input) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  const bool plain =
-      finding.input.find_first_not_of(
-          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,=@%-") ==
-      std::string::npos;
-  return fmt::format("tomos check --analysis {}{}{} {}", finding.analysis,
-                     options.edges == "data" ? "" : " --edges " + options.edges,
-                     options.lenient ? " --lenient" : "", plain ? finding.input : quoted + "'");
-}
 
 // Verdicts of one trace into those of all: a violation stays one, what is unknown stays unknown.
 void combine(std::vector<Report::Judgement>& all, const std::vector<Report::Judgement>& one) {
@@ -107,8 +56,7 @@ std::uint64_t peak_memory() {
 
 class Check {
  public:
-  explicit Check(const CheckOptions& options)
-      : options_(options), chosen_(chosen(options.analysis)) {
+  explicit Check(const CheckOptions& options) : options_(options), chosen_(chosen(options)) {
     report_.tool = "check";
     for (const Analysis* analysis : chosen_) {
       report_.verdicts.push_back({.analysis = std::string(analysis->name)});
@@ -116,6 +64,7 @@ class Check {
   }
 
   int run() {
+    for (const Error& warning : without_effect(options_)) print_warning(warning);
     std::optional<NewFile> file;
     if (!options_.output.empty()) {
       auto made = NewFile::at(options_.output);
@@ -125,12 +74,13 @@ class Check {
     stop_on_interrupt();
     const auto start = std::chrono::steady_clock::now();
     for (const std::string& path : options_.traces) {
-      if (!interrupted())
+      if (!interrupted()) {
         check(path);
-      else
+      } else {
         report_.notes.push_back(input_name(path) + ": not analysed, because of the interrupt");
+        make_unknown(report_.verdicts);
+      }
     }
-    if (interrupted()) make_unknown(report_.verdicts);
     report_.findings = merge_equal(std::move(report_.findings));
     report_.stats.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -159,22 +109,21 @@ class Check {
       make_unknown(report_.verdicts);
       return;
     }
-    const AnalysisOptions options = {
-        .edges = options_.edges == "sync" ? Edges::kSync : Edges::kData,
-        .max_findings = options_.max_findings};
     Analysed result;
     {
       ProgressLine progress(name, options_.quiet);
-      result = analyse(std::move(*trace), name, chosen_, options,
+      result = analyse(std::move(*trace), name, chosen_, for_monitors(options_),
                        options_.lenient ? Validation::kLenient : Validation::kStrict, progress);
     }
     if (result.error) note_early_end(name, *result.error, result);
     if (result.skipped.total > 0) note_skipped(name, result.skipped);
-    if (interrupted()) {
+    if (result.cut_short) {
+      make_unknown(result.verdicts);
       report_.notes.push_back(
           fmt::format("{}: interrupted after {}; the report covers only what stands before", name,
                       counted(result.stats.events, "event")));
     }
+    for (std::string& note : result.notes) report_.notes.push_back(std::move(note));
     absorb(std::move(result));
   }
 
@@ -238,43 +187,8 @@ class Check {
 }  // namespace
 
 std::function<int()> declare_check(CLI::App& app) {
-  app.footer(kExamples);
   auto options = std::make_shared<CheckOptions>();
-  std::vector<std::string> names;
-  std::string description = std::string(kDescription) + "\nAnalyses:\n";
-  for (const Analysis& analysis : analyses()) {
-    names.emplace_back(analysis.name);
-    description += fmt::format("  {}: {}\n", analysis.name, analysis.says);
-  }
-  names.emplace_back("all");
-  app.description(description);
-
-  app.add_option("TRACE", options->traces, "Traces to judge; - is standard input")->required();
-  app.add_option("--analysis", options->analysis, "Analyses to run, separated by commas, or all")
-      ->type_name("LIST")
-      ->check(list_of(names));
-  app.add_option("--edges", options->edges,
-                 "What orders transactions: conflicting accesses,\nor also release to acquire, "
-                 "fork and join")
-      ->type_name("")
-      ->check(one_of({"data", "sync"}));
-  app.add_flag("--lenient", options->lenient, "Warn about damage and invalid events and go on");
-  app.add_option("--max-findings", options->max_findings,
-                 "Distinct findings to keep for each analysis")
-      ->type_name("N")
-      ->check(whole_number(1, 1'000'000'000));
-  app.add_option("--format", options->format, "How the report looks")
-      ->type_name("")
-      ->check(one_of({"text", "json"}));
-  app.add_option("-o,--output", options->output, "Write the report to this file")
-      ->type_name("FILE");
-  app.add_option("--color", options->color, "Colours in text")
-      ->type_name("")
-      ->check(one_of({"auto", "always", "never"}));
-  app.add_flag("--quiet", options->quiet, "No report on standard output, no progress");
-  app.add_option("--exit-code", options->exit_code, "Exit status when something is found")
-      ->type_name("N")
-      ->check(whole_number(0, 255));
+  declare(*options, app);
   return [options] { return Check(*options).run(); };
 }
 

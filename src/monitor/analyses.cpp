@@ -4,6 +4,10 @@
 
 #include "monitor/blocks.h"
 #include "monitor/conflict_graph.h"
+#include "monitor/lock_order.h"
+#include "monitor/races.h"
+#include "monitor/reduction.h"
+#include "monitor/reduction_online.h"
 #include "monitor/summarized.h"
 #include "monitor/vector_clock.h"
 
@@ -31,6 +35,13 @@ constexpr std::array kAnalyses = {
     Analysis{.name = "vector-clock",
              .says = "the same verdict, in one linear pass",
              .make = make<VectorClock>},
+    Analysis{.name = "reduction-online",
+             .says = "predicted: the online reduction (locksets, Theorem 1, section 5.5)",
+             .make = make<ReductionOnline>},
+    Analysis{.name = "reduction",
+             .says = "predicted: the offline reduction (Theorem 2, multilockset, escape, "
+                     "happens-before)",
+             .make = make<Reduction>},
     Analysis{.name = "blocks-1v",
              .says = "predicted: blocks of one variable (Theorem 3)",
              .make = make_blocks<Blocks::Scope::kOneVariable>},
@@ -40,6 +51,12 @@ constexpr std::array kAnalyses = {
     Analysis{.name = "blocks-all",
              .says = "predicted: any number of transactions and variables (Theorem 5)",
              .make = make_blocks<Blocks::Scope::kAll>},
+    Analysis{.name = "races",
+             .says = "low-level races, by the detectors that --races names",
+             .make = make<Races>},
+    Analysis{.name = "lock-order",
+             .says = "predicted: deadlock, by the order in which locks are acquired (goodlock)",
+             .make = make<LockOrder>},
 };
 
 }  // namespace

@@ -101,13 +101,6 @@ std::vector<BlockCompare::BlockClass> BlockCompare::classes(std::span<const Bloc
   return std::move(sorted.classes);
 }
 
-bool BlockCompare::excluded(LocksetId a, LocksetId b) {
-  if (a == 0 || b == 0) return false;
-  const auto [at, is_new] = excluded_.try_emplace(pair(a, b));
-  if (is_new) at->second = store_.locksets().exclude(a, b);
-  return at->second;
-}
-
 bool BlockCompare::spend(std::uint64_t steps) {
   if (!gave_up_.empty()) return false;
   spent_ += steps;
@@ -122,6 +115,8 @@ bool BlockCompare::spend(std::uint64_t steps) {
 }
 
 const std::optional<BlockCompare::Pair>& BlockCompare::concurrent(ShapeId a, ShapeId b) {
+  constexpr std::size_t kMany = std::size_t{1} << 22U;
+  if (concurrent_.size() > kMany) concurrent_.clear();
   const auto [at, is_new] = concurrent_.try_emplace(pair(a, b));
   if (is_new) {
     at->second = store_.context().periods().find_concurrent(store_.shapes()[a].periods,
@@ -137,7 +132,7 @@ bool BlockCompare::can_be_cut(LocksetId across, const BlockAccess& cut) {
   if (is_new) {
     at->second = std::ranges::any_of(accesses_of_[cut.variable], [&](const AccessClass& other) {
       const BlockAccess& its = access(other.members[0]);
-      return conflict(cut, its) && !excluded(across, its.held);
+      return conflict(cut, its) && !store_.locksets().exclude(across, its.held);
     });
   }
   return at->second;
@@ -181,7 +176,7 @@ void BlockCompare::look_for(BlockId block, const Occurrences& others, std::uint3
       if (!when) continue;
       if (try_shapes(own, its, *when)) return;
       if (++tries < kMostTries) continue;
-      gave_up_ = "a suspicion fits too many transactions to try them all";
+      left_open_ = true;
       return;
     }
   }
@@ -215,7 +210,8 @@ void BlockCompare::compare_with_accesses(std::span<const BlockId> blocks) {
     for (const AccessClass& other : others) {
       if (!spend(1)) return;
       if (!is_unserializable(first(one), access(other.members[0]), second(one))) continue;
-      if (excluded(store_.blocks()[one].across, access(other.members[0]).held)) continue;
+      if (store_.locksets().exclude(store_.blocks()[one].across, access(other.members[0]).held))
+        continue;
       if (!store_.context().periods().find_concurrent(own.periods, other.periods)) continue;
       if (needs_last_write(first(one), second(one)) && !is_visible(first(one).variable)) continue;
       compare(own, other);
@@ -288,11 +284,11 @@ void BlockCompare::compare_with_blocks(std::span<const BlockId> blocks) {
       const BlockAccess& y = nested ? first(other) : second(other);
       const BlockAccess& x = nested ? second(other) : first(other);
       if (!conflict(first(own), y) || !conflict(second(own), x)) continue;
-      const bool y_between = !excluded(across, y.held);
-      const bool x_between = !excluded(across, x.held);
+      const bool y_between = !store_.locksets().exclude(across, y.held);
+      const bool x_between = !store_.locksets().exclude(across, x.held);
       const LocksetId other_across = store_.blocks()[other].across;
-      const bool we_between =
-          !excluded(other_across, first(own).held) && !excluded(other_across, second(own).held);
+      const bool we_between = !store_.locksets().exclude(other_across, first(own).held) &&
+                              !store_.locksets().exclude(other_across, second(own).held);
       if (nested ? !y_between || !x_between : !y_between && !x_between && !we_between) continue;
       if (!store_.context().periods().find_concurrent(all[i].periods, all[j].periods)) continue;
       compare(all[i], all[j], nested);

@@ -43,7 +43,10 @@ class BlockCompare {
   void two_variables();
 
   // Why the comparison is not complete; empty if it is.
-  const std::string& gave_up() const { return gave_up_; }
+  std::string gave_up() const {
+    if (!gave_up_.empty() || !left_open_) return gave_up_;
+    return "a suspicion fits too many transactions to try them all";
+  }
 
   // Whether some access that conflicts with `access` can, as far as locks tell, come while `across`
   // is held.
@@ -67,7 +70,6 @@ class BlockCompare {
 
   void index();
   std::vector<BlockClass> classes(std::span<const BlockId> blocks) const;
-  bool excluded(LocksetId a, LocksetId b);
   bool spend(std::uint64_t steps);
   const std::optional<Pair>& concurrent(ShapeId a, ShapeId b);
   const BlockAccess& access(AccessId id) const { return store_.accesses()[id]; }
@@ -90,13 +92,13 @@ class BlockCompare {
   const AnalysisOptions& options_;
   Violations& violations_;
   std::vector<std::vector<AccessClass>> accesses_of_;  // by variable
-  std::unordered_map<std::uint64_t, bool> excluded_;
   std::unordered_map<std::uint64_t, std::optional<Pair>> concurrent_;
   std::unordered_map<std::uint64_t, bool> can_be_cut_;
   std::unordered_map<std::uint64_t, std::size_t> reported_;
   std::uint64_t spent_ = 0;
   std::uint64_t limit_ = kBudget;
-  std::string gave_up_;
+  std::string gave_up_;     // and stopped
+  bool left_open_ = false;  // one suspicion at least
 
   // Comparisons of two blocks, and places on the grids of pair_order.h: in all, and after there are
   // more findings than anybody wants to see.

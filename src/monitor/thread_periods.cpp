@@ -81,11 +81,14 @@ void PeriodSet::add(const Run& run) {
     if (known.thread != run.thread || run.first > known.last + 1 || known.first > run.last + 1) {
       continue;
     }
+    if (run.first >= known.first && run.last <= known.last) return;
     known.first = std::min(known.first, run.first);
     known.last = std::max(known.last, run.last);
+    tidy_ = false;
     return;
   }
   runs_.push_back(run);
+  tidy_ = false;
   if (runs_.size() >= tidy_at_) tidy();
 }
 
@@ -101,11 +104,12 @@ void PeriodSet::tidy() const {
     }
   }
   if (!runs_.empty()) runs_.resize(kept + 1);
-  tidy_at_ = std::max<std::size_t>(16, 2 * runs_.size());
+  tidy_at_ = static_cast<std::uint32_t>(std::max<std::size_t>(16, 2 * runs_.size()));
+  tidy_ = true;
 }
 
 const std::vector<PeriodSet::Run>& PeriodSet::runs() const {
-  tidy();
+  if (!tidy_) tidy();
   return runs_;
 }
 

@@ -77,7 +77,8 @@ class PeriodSet {
   void tidy() const;
 
   mutable std::vector<Run> runs_;
-  mutable std::size_t tidy_at_ = 16;
+  mutable std::uint32_t tidy_at_ = 16;
+  mutable bool tidy_ = true;  // sorted and apart
 };
 
 class ThreadPeriods {

@@ -110,11 +110,20 @@ std::string_view to_string(Certainty certainty) {
   return "";
 }
 
+bool is_mover_pattern(std::string_view pattern) {
+  if (pattern.size() % 2 == 0) return false;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const std::string_view allowed = i % 2 == 0 ? "RLBN" : " ";
+    if (!allowed.contains(pattern[i])) return false;
+  }
+  return true;
+}
+
 std::string Finding::id() const {
   Fingerprint print;
   print.add(analysis);
   print.add(to_string(kind));
-  print.add(pattern);
+  print.add(is_mover_pattern(pattern) ? "" : std::string_view(pattern));
   print.add(transactions.size());
   for (const Transaction& transaction : transactions) {
     print.add(transaction.label);

@@ -29,6 +29,10 @@ enum class Certainty : std::uint8_t { kPredicted, kObserved, kConfirmed, kProved
 std::string_view to_string(Kind kind);            // "atomicity": the contract's words
 std::string_view to_string(Certainty certainty);  // "observed"
 
+// Whether it spells the steps of one transaction by how they commute: "R B L R B L". Such a pattern
+// says how often loops ran, others do not.
+bool is_mover_pattern(std::string_view pattern);
+
 struct Finding {
   struct Transaction {
     std::string label;  // empty: a single access outside any transaction, or an unnamed block
@@ -54,10 +58,10 @@ struct Finding {
   std::string analysis;
   Kind kind = Kind::kAtomicity;
   Certainty verdict = Certainty::kObserved;
-  std::string pattern;  // "R-W-R"
+  std::string pattern;  // "R-W-R", "R B L R B L"
   std::string message;
-  std::vector<Transaction> transactions;  // the first is the one that was cut
-  std::vector<Event> events;              // in the order of the run
+  std::vector<Transaction> transactions;  // the first is the one that is cut
+  std::vector<Event> events;              // in the order of the run that did it, or could
   std::vector<Edge> edges;                // once round the cycle, from the first transaction
   std::string fix;
   std::string replay;
@@ -65,7 +69,7 @@ struct Finding {
   std::uint64_t count = 1;  // how often it was met
 
   // Stable over runs: a hash of what the finding is about (analysis, kind, labels, operations,
-  // places), not of ids, thread names or counts.
+  // places), not of ids, thread names, counts or how often a loop ran.
   std::string id() const;
 };
 

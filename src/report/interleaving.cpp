@@ -82,8 +82,11 @@ Drawing arrange(const Finding& finding) {
     const std::size_t thread = thread_index(drawing.threads, event.thread);
     if (event.transaction < begun.size() && !begun[event.transaction]) {
       begun[event.transaction] = true;
-      if (!is_single_access(finding, event.transaction)) {
-        const auto& transaction = finding.transactions[event.transaction];
+      const auto& transaction = finding.transactions[event.transaction];
+      // Without a name and at the same place it would say nothing; what stands outside of any
+      // transaction looks like that, too.
+      if (!transaction.label.empty() ||
+          (transaction.location != Location() && transaction.location != event.location)) {
         drawing.rows.push_back(
             {.thread = thread,
              .marks = "",

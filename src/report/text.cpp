@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
+#include "report/explain.h"
 #include "report/interleaving.h"
 #include "report/layout.h"
 
@@ -68,61 +71,6 @@ std::string_view title(Kind kind) {
   return "";
 }
 
-std::string at(const Location& location) {
-  return location == Location() ? "" : " at " + to_string(location);
-}
-
-std::string_view participle(std::string_view op) {
-  if (op == "read") return "read";
-  if (op == "write") return "written";
-  if (op == "acquire") return "acquired";
-  if (op == "release") return "released";
-  if (op == "read-acquire") return "acquired for reading";
-  if (op == "read-release") return "released after reading";
-  return "";
-}
-
-// Why the one event must come before the other.
-std::string reason(const Finding::Event& from, const Finding::Event& to) {
-  const std::string_view first = participle(from.op);
-  const std::string_view second = participle(to.op);
-  if (from.thread != to.thread && from.variable == to.variable && !first.empty() &&
-      !second.empty()) {
-    return fmt::format("{} was {}{}, then {}{}", from.variable, first, at(from.location), second,
-                       at(to.location));
-  }
-  return fmt::format("{}{} {}{}, then {} {}{}",
-                     from.thread == to.thread ? from.thread + " did " : "", from.op, from.variable,
-                     at(from.location), to.op, to.variable, at(to.location));
-}
-
-// The cycle in words, with the numbers that the drawing bears.
-std::string explain_cycle(const Finding& finding, std::size_t columns) {
-  const std::vector<std::string> names = transaction_names(finding);
-  std::string out = "  No serial order gives this run:\n";
-  const std::size_t edges = finding.edges.size();
-  for (std::size_t i = 0; i < edges; ++i) {
-    const auto& from = finding.events.at(finding.edges[i].from);
-    const auto& to = finding.events.at(finding.edges[i].to);
-    const bool back = edges == 2 && i == 1 && names.size() == 2;
-    const std::string must = back
-                                 ? "and after it"
-                                 : fmt::format("{} must come before {}", names.at(from.transaction),
-                                               names.at(to.transaction));
-    out += wrap(fmt::format("    {}  ", i + 1), fmt::format("{}: {}", must, reason(from, to)),
-                columns);
-    // From one transaction of a thread to a later one no events are needed.
-    const auto& next = finding.events.at(finding.edges[(i + 1) % edges].from);
-    if (next.transaction != to.transaction && next.thread == to.thread) {
-      out += wrap("       ",
-                  fmt::format("{} comes before {} in {}'s own order", names.at(to.transaction),
-                              names.at(next.transaction), to.thread),
-                  columns);
-    }
-  }
-  return out;
-}
-
 // A cycle of hundreds of transactions helps nobody: its beginning and its end do.
 constexpr std::size_t kMostEdges = 16;
 
@@ -151,9 +99,23 @@ Finding abridged(const Finding& finding) {
   return result;
 }
 
+// Threads that block each other first all get what they hold and then want what others hold.
+Finding in_order(Finding finding) {
+  if (finding.kind != Kind::kDeadlock) return finding;
+  std::set<std::string> holding;
+  std::vector<Finding::Event> held;
+  std::vector<Finding::Event> wanted;
+  for (Finding::Event& event : finding.events) {
+    (holding.insert(event.thread).second ? held : wanted).push_back(std::move(event));
+  }
+  finding.events = std::move(held);
+  finding.events.insert(finding.events.end(), wanted.begin(), wanted.end());
+  return finding;
+}
+
 std::string print_finding(const Finding& original, std::size_t number, const TextStyle& style,
                           const Palette& palette) {
-  const Finding finding = made_printable(abridged(original));
+  const Finding finding = made_printable(in_order(abridged(original)));
   std::string heading = fmt::format("{}, {} by {}", title(finding.kind), to_string(finding.verdict),
                                     finding.analysis);
   if (!finding.input.empty()) heading += " in " + finding.input;
@@ -165,11 +127,7 @@ std::string print_finding(const Finding& original, std::size_t number, const Tex
 
   const std::string drawing = draw_interleaving(finding, style.columns - 4);
   if (!drawing.empty()) {
-    out += wrap("  ",
-                finding.edges.empty()
-                    ? "In the order of the run (locks held in brackets):"
-                    : "In the order of the run (n> must come before >n, locks held in brackets):",
-                style.columns);
+    out += wrap("  ", drawing_title(finding), style.columns);
     for (std::size_t begin = 0; begin < drawing.size();) {
       const std::size_t end = drawing.find('\n', begin) + 1;
       out += "    " + drawing.substr(begin, end - begin);
@@ -192,7 +150,7 @@ std::string print_finding(const Finding& original, std::size_t number, const Tex
                 style.columns) +
            '\n';
   }
-  if (!finding.edges.empty()) out += explain_cycle(finding, style.columns) + '\n';
+  if (const std::string why = explain(finding, style.columns); !why.empty()) out += why + '\n';
   if (!finding.fix.empty()) out += wrap("  Fix: ", finding.fix, style.columns);
   if (!finding.replay.empty()) out += "  See it again: " + finding.replay + '\n';
   return out + fmt::format("  Id: {}\n", original.id());
@@ -200,22 +158,87 @@ std::string print_finding(const Finding& original, std::size_t number, const Tex
 
 // Findings about the same transactions are one thing to fix: one is shown in full, the others by
 // what differs.
-std::string group_key(const Finding& finding) {
+std::string group_key(const Finding& finding, std::size_t transactions) {
   std::string key(to_string(finding.kind));
-  for (const auto& transaction : finding.transactions) {
+  for (std::size_t i = 0; i < transactions; ++i) {
+    const auto& transaction = finding.transactions[i];
     key += fmt::format("\n{}\n{}", transaction.label, to_string(transaction.location));
   }
   return key;
 }
 
+// What was seen before what could be; of that, what shows how before what only says that.
+std::vector<const Finding*> most_certain_first(const std::vector<Finding>& findings) {
+  std::vector<const Finding*> sorted;
+  sorted.reserve(findings.size());
+  for (const Finding& finding : findings) sorted.push_back(&finding);
+  std::ranges::sort(sorted, [](const Finding* a, const Finding* b) {
+    if (a->verdict != b->verdict) return a->verdict > b->verdict;
+    if (a->edges.empty() != b->edges.empty()) return b->edges.empty();
+    return a < b;  // of one vector: in its order
+  });
+  return sorted;
+}
+
+std::vector<std::vector<const Finding*>> grouped(const std::vector<Finding>& findings) {
+  std::vector<std::vector<const Finding*>> groups;
+  std::unordered_map<std::string, std::size_t> places;  // by all transactions
+  std::unordered_map<std::string, std::size_t> cut;     // by the one that is cut
+  for (const Finding* finding : most_certain_first(findings)) {
+    const std::size_t transactions = finding->transactions.size();
+    const std::string first = group_key(*finding, std::min<std::size_t>(transactions, 1));
+    // Reduction does not ask by whom.
+    const auto known = is_mover_pattern(finding->pattern) ? cut.find(first) : cut.end();
+    if (known != cut.end()) {
+      groups[known->second].push_back(finding);
+      continue;
+    }
+    const auto [place, is_new] = places.emplace(group_key(*finding, transactions), groups.size());
+    if (is_new) groups.emplace_back();
+    groups[place->second].push_back(finding);
+    cut.try_emplace(first, place->second);
+  }
+  return groups;
+}
+
+// The variable, if all events are about the same one.
+std::string only_variable(const Finding& finding) {
+  if (is_mover_pattern(finding.pattern)) return "";
+  for (const auto& event : finding.events) {
+    if (event.variable != finding.events[0].variable) return "";
+  }
+  return finding.events.empty() ? "" : finding.events[0].variable;
+}
+
+// What tells this finding from the first of its group: "R-W-R at 12, 22, 14".
+std::string difference(const Finding& finding, const Finding& first) {
+  const auto places = [](const Finding& of) {
+    std::string text;
+    for (const auto& event : of.events) {
+      text += (&event == of.events.data() ? "at " : ", ") + to_string(event.location);
+    }
+    return text;
+  };
+  const std::string variable = only_variable(finding);
+  const std::string usual = only_variable(first);
+  if (finding.pattern == first.pattern && variable == usual && places(finding) == places(first)) {
+    return "the same";
+  }
+  std::string text = finding.pattern.empty() ? "" : short_pattern(finding) + ' ';
+  if (!variable.empty() && !usual.empty() && variable != usual) text += "on " + variable + ' ';
+  return text + places(finding);
+}
+
 std::string print_variant(const Finding& original, const Finding& first, std::size_t number,
                           std::size_t columns) {
   const Finding finding = made_printable(abridged(original));
-  std::string text = finding.pattern.empty() ? "" : finding.pattern + " ";
-  for (const auto& event : finding.events) {
-    text += (&event == finding.events.data() ? "at " : ", ") + to_string(event.location);
+  std::string text = difference(finding, made_printable(abridged(first)));
+  if (original.analysis != first.analysis) {
+    text += fmt::format(
+        ", {}by {}",
+        original.verdict == first.verdict ? "" : std::string(to_string(original.verdict)) + ' ',
+        finding.analysis);
   }
-  if (original.analysis != first.analysis) text += ", by " + finding.analysis;
   if (original.input != first.input) text += ", in " + finding.input;
   if (finding.count > 1) text += fmt::format(", found {} times", finding.count);
   return wrap(fmt::format("    {}. ", number), fmt::format("{}; id {}", text, original.id()),
@@ -224,16 +247,9 @@ std::string print_variant(const Finding& original, const Finding& first, std::si
 
 std::string print_findings(const std::vector<Finding>& findings, const TextStyle& style,
                            const Palette& palette) {
-  std::vector<std::vector<const Finding*>> groups;
-  std::unordered_map<std::string, std::size_t> places;
-  for (const Finding& finding : findings) {
-    const auto [place, is_new] = places.emplace(group_key(finding), groups.size());
-    if (is_new) groups.emplace_back();
-    groups[place->second].push_back(&finding);
-  }
   std::string out;
   std::size_t number = 0;
-  for (const auto& group : groups) {
+  for (const auto& group : grouped(findings)) {
     out += print_finding(*group.front(), ++number, style, palette);
     if (group.size() > 1) out += "  The same transactions, also in this way:\n";
     for (std::size_t i = 1; i < group.size(); ++i) {

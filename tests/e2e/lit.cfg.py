@@ -7,7 +7,7 @@ import lit.formats
 config.name = "tomos"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".std", ".test"]
-config.excludes = ["inputs"]
+config.excludes = ["inputs", "improvements"]
 config.test_source_root = os.path.dirname(__file__)
 
 for name in ("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):

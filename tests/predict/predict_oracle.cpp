@@ -39,7 +39,7 @@ constexpr time_t kSecondsForShrunk = 2;
 // Every so many traces are also run with the switches off.
 constexpr std::uint64_t kTracesForSwitches = 4;
 
-constexpr std::size_t kMaxSubjects = 8;
+constexpr std::size_t kMaxSubjects = 16;
 
 struct Options {
   std::uint64_t traces = 4000;

@@ -95,6 +95,18 @@ class Notes {
   std::vector<Note> notes_;
 };
 
+// Looks for deadlocks where an analysis assumes that there are none and nobody else looks.
+std::unique_ptr<Monitor> deadlock_watch(const std::vector<const Analysis*>& chosen,
+                                        const AnalysisOptions& options) {
+  constexpr std::string_view kLockOrder = "lock-order";
+  if (std::ranges::none_of(chosen, &Analysis::assumes_no_deadlock) ||
+      std::ranges::count(chosen, kLockOrder, &Analysis::name) > 0) {
+    return nullptr;
+  }
+  const auto lock_order = std::ranges::find(analyses(), kLockOrder, &Analysis::name);
+  return lock_order->make(options);
+}
+
 Verdict judge(const Monitor& monitor, bool violated) {
   if (violated) return Verdict::kViolation;
   return monitor.unknown().empty() ? Verdict::kOk : Verdict::kUnknown;
@@ -114,6 +126,7 @@ Analysed analyse(std::unique_ptr<Source> trace, const std::string& name,
   AnalysisOptions stoppable = options;
   stoppable.stop = stop;
   for (const Analysis* analysis : chosen) monitors.push_back(analysis->make(stoppable));
+  const std::unique_ptr<Monitor> deadlocks = deadlock_watch(chosen, stoppable);
 
   Analysed result;
   for (Batch batch;;) {
@@ -121,6 +134,7 @@ Analysed analyse(std::unique_ptr<Source> trace, const std::string& name,
     if (!got) result.error = got.error();
     if (!got || batch.events.empty()) break;
     for (const auto& monitor : monitors) monitor->on_events(batch.events);
+    if (deadlocks != nullptr) deadlocks->on_events(batch.events);
     result.stats.events += batch.events.size();
     progress.update(result.stats.events, source.progress());
   }
@@ -143,6 +157,18 @@ Analysed analyse(std::unique_ptr<Source> trace, const std::string& name,
     for (Finding& finding : found) {
       finding.input = name;
       result.findings.push_back(std::move(finding));
+    }
+  }
+  if (deadlocks != nullptr) {
+    deadlocks->finish();
+    if (!deadlocks->findings(names).empty()) {
+      for (const Analysis* analysis : chosen) {
+        if (!analysis->assumes_no_deadlock) continue;
+        notes.add(
+            analysis->name,
+            "the verdict is for threads that cannot block each other for good, but here they can; "
+            "--analysis lock-order shows how");
+      }
     }
   }
   result.notes = notes.about(name);

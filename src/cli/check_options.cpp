@@ -34,22 +34,12 @@ constexpr std::array kDetectors = {std::pair{"eraser", RaceDetector::kEraser},
                                    std::pair{"atomizer", RaceDetector::kAtomizer},
                                    std::pair{"multilockset", RaceDetector::kMultilockset}};
 
-bool predicts(const Analysis& analysis) {
-  constexpr std::array<std::string_view, 3> kObserving = {"conflict-graph", "summarized",
-                                                          "vector-clock"};
-  return std::ranges::find(kObserving, analysis.name) == kObserving.end();
-}
-
 // One line for each analysis of one kind.
 std::string list(bool predicting) {
   std::string text;
   for (const Analysis& analysis : analyses()) {
-    if (predicts(analysis) != predicting) continue;
-    std::string_view says = analysis.says;
-    for (const std::string_view kind : {"observed: ", "predicted: "}) {
-      if (says.starts_with(kind)) says.remove_prefix(kind.size());
-    }
-    text += fmt::format("  {}: {}\n", analysis.name, says);
+    if (analysis.predicts != predicting) continue;
+    text += fmt::format("  {}: {}\n", analysis.name, analysis.says);
   }
   return text;
 }
@@ -57,10 +47,7 @@ std::string list(bool predicting) {
 std::string description() {
   std::string text = kDescription;
   text += "\nAnalyses that judge the run as it was:\n" + list(false);
-  const std::string predicting = list(true);
-  if (!predicting.empty()) {
-    text += "\nAnalyses that predict what other schedules of it could do:\n" + predicting;
-  }
+  text += "\nAnalyses that predict what other schedules of it could do:\n" + list(true);
   return text;
 }
 

@@ -43,6 +43,8 @@ struct Analysis {
   std::string_view name;
   std::string_view says;  // one line for --help
   std::unique_ptr<Monitor> (*make)(const AnalysisOptions&);
+  bool predicts = true;              // what other schedules could do; false: judges the run
+  bool assumes_no_deadlock = false;  // its verdict is worth little where lock-order finds one
 };
 
 std::span<const Analysis> analyses();

@@ -115,9 +115,11 @@ RaceNews update(ObjectState& state, const RaceAccess& access, Locksets& locksets
   if (state.phase < Phase::kShared) {
     if (state.phase != Phase::kVirgin && state.owner == access.thread) return RaceNews::kNone;
     if (state.phase != Phase::kSecond) {
-      state.phase = state.phase == Phase::kVirgin ? Phase::kFirst : Phase::kSecond;
+      // What the first thread does is initialisation, and no partner for a race: the second's is.
+      const bool is_first = state.phase == Phase::kVirgin;
+      state.phase = is_first ? Phase::kFirst : Phase::kSecond;
       state.owner = access.thread;
-      return RaceNews::kSome;
+      return is_first ? RaceNews::kNone : RaceNews::kSome;
     }
   }
   return refine_shared(state, access, locksets);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <utility>
 
 #include "monitor/telling.h"
@@ -84,25 +85,19 @@ std::string object_name(const MisfitEvent& event, const Names& names) {
   return names.name(object_kind(event.op), event.object);
 }
 
+std::string_view verb(Op op) {
+  if (op == Op::kRead) return "reads";
+  if (op == Op::kWrite) return "writes";
+  return op == Op::kAcquire || op == Op::kReadAcquire ? "acquires" : "has released";
+}
+
 // "acquires M at 20", "writes x at 12, which races with the write of T2 at 30".
 std::string says(const MisfitEvent& event, std::size_t partner_event, const Finding& finding,
                  const Names& names) {
-  std::string text = object_name(event, names) + " at " + place(names, event.location);
-  switch (event.op) {
-    case Op::kRead:
-      text = "reads " + text;
-      break;
-    case Op::kWrite:
-      text = "writes " + text;
-      break;
-    case Op::kAcquire:
-      return "acquires " + text;
-    case Op::kReadAcquire:
-      return fmt::format("acquires {} for reading at {}", object_name(event, names),
-                         place(names, event.location));
-    default:
-      return "has released " + text;
-  }
+  const std::string text =
+      fmt::format("{} {}{} at {}", verb(event.op), object_name(event, names),
+                  event.op == Op::kReadAcquire ? " for reading" : "", place(names, event.location));
+  if (!is_access(event.op)) return text;
   if (partner_event == Told::kNowhere) return text + ", which other threads race for";
   const Finding::Event& partner = finding.events[partner_event];
   const std::string& label = finding.transactions[partner.transaction].label;
@@ -112,49 +107,84 @@ std::string says(const MisfitEvent& event, std::size_t partner_event, const Find
                      to_string(partner.location));
 }
 
-// The lock that the partners hold, if they hold one.
-std::string lock_of_partners(const MisfitReport& report, const Names& names) {
+bool holds(const std::vector<ModeLock>& locks, LockId lock) {
+  return std::ranges::find(locks, mode_lock(lock, false)) != locks.end();
+}
+
+// The lock that the accesses among the two hold anyway.
+std::optional<LockId> own_lock(const MisfitReport& report) {
+  const MisfitEvent& one = is_access(report.second.op) ? report.second : report.first;
+  const MisfitEvent& other = is_access(report.first.op) ? report.first : one;
+  for (const ModeLock lock : one.locks) {
+    if (!only_reads(lock) && holds(other.locks, lock_of(lock))) return lock_of(lock);
+  }
+  return std::nullopt;
+}
+
+// The lock that the partners hold.
+std::optional<LockId> lock_of_partners(const MisfitReport& report) {
   for (const MisfitEvent* event : {&report.first, &report.second}) {
     for (const ModeLock lock : event->partner.locks) {
-      if (!only_reads(lock)) return names.name(NameKind::kLock, lock_of(lock));
+      if (!only_reads(lock)) return lock_of(lock);
     }
   }
-  return "";
+  return std::nullopt;
+}
+
+// The places of the partners that do not hold the lock; of all, if there is none.
+std::string places_without(std::optional<LockId> lock, const MisfitReport& report,
+                           const Names& names) {
+  std::string places;
+  for (const MisfitEvent* event : {&report.first, &report.second}) {
+    const RacePartner& partner = event->partner;
+    if (!partner.is_known || (lock && holds(partner.locks, *lock))) continue;
+    const std::string at = place(names, partner.location);
+    if (places.empty()) {
+      places = at;
+    } else if (places != at) {
+      places += " and " + at;
+    }
+  }
+  return places;
+}
+
+// For a lock that is released too early.
+std::string fix_locks(const MisfitReport& report, const Names& names) {
+  const MisfitEvent& first = report.first;
+  const MisfitEvent& second = report.second;
+  const std::string lock = object_name(first, names);
+  const std::string from = place(names, first.other_end != 0 ? first.other_end : report.begin);
+  if (first.object == second.object) {
+    const std::string to =
+        second.other_end != 0 ? place(names, second.other_end) : "the end of the transaction";
+    return fmt::format("hold {} from {} to {}, without releasing it at {}", lock, from, to,
+                       place(names, first.location));
+  }
+  return fmt::format("hold {} from {} to {}, so that {} is acquired before {} is released", lock,
+                     from, place(names, second.location), object_name(second, names), lock);
 }
 
 std::string fix_of(const MisfitReport& report, const Names& names) {
-  const MisfitEvent& first = report.first;
-  const MisfitEvent& second = report.second;
-  if (!is_access(first.op) && !is_access(second.op)) {
-    const std::string lock = object_name(first, names);
-    const std::string from = place(names, first.other_end != 0 ? first.other_end : report.begin);
-    if (first.object == second.object) {
-      const std::string to =
-          second.other_end != 0 ? place(names, second.other_end) : "the end of the transaction";
-      return fmt::format("hold {} from {} to {}, without releasing it at {}", lock, from, to,
-                         place(names, first.location));
+  if (!is_access(report.first.op) && !is_access(report.second.op)) return fix_locks(report, names);
+  const std::string variable =
+      object_name(is_access(report.first.op) ? report.first : report.second, names);
+  const std::string span = fmt::format("from {} to {}", place(names, report.first.location),
+                                       place(names, report.second.location));
+  const auto name = [&](LockId lock) { return names.name(NameKind::kLock, lock); };
+  if (const auto own = own_lock(report)) {
+    const std::string places = places_without(own, report, names);
+    if (!places.empty()) {
+      return fmt::format("hold {} also at {}, and wherever else {} is accessed", name(*own), places,
+                         variable);
     }
-    return fmt::format("hold {} from {} to {}, so that {} is acquired before {} is released", lock,
-                       from, place(names, second.location), object_name(second, names), lock);
+  } else if (const auto theirs = lock_of_partners(report)) {
+    return fmt::format("hold {} {}, and wherever else {} is accessed", name(*theirs), span,
+                       variable);
   }
-  const std::string span =
-      fmt::format("from {} to {}", place(names, first.location), place(names, second.location));
-  std::string others;
-  for (const MisfitEvent* event : {&first, &second}) {
-    if (!event->partner.is_known) continue;
-    const std::string at = place(names, event->partner.location);
-    if (others.empty()) {
-      others = at;
-    } else if (others != at) {
-      others += " and " + at;
-    }
-  }
-  const std::string lock = lock_of_partners(report, names);
-  if (!lock.empty())
-    return fmt::format("hold {} {}, and wherever else {} is accessed", lock, span,
-                       object_name(is_access(first.op) ? first : second, names));
-  if (others.empty()) others = "the accesses they race with";
-  return fmt::format("hold one lock {}, and the same lock at {}", span, others);
+  const std::string others = places_without(std::nullopt, report, names);
+  return fmt::format(
+      "hold one lock {}, and the same lock {}", span,
+      others.empty() ? "wherever else " + variable + " is accessed" : "at " + others);
 }
 
 Finding finding_of(const MisfitReport& report, const Names& names) {

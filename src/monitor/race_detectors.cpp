@@ -249,22 +249,6 @@ void RaceWitnesses::remember(SharedId variable, const RaceAccess& access,
   }
 }
 
-std::optional<SeenPartner> RaceWitnesses::partner(SharedId variable, ThreadId thread, Op op,
-                                                  const ThreadPeriods& periods) const {
-  std::optional<SeenPartner> best;
-  int best_rank = -1;
-  const auto offer = [&](const SeenAccess& one, Op one_op) {
-    if (one.period == kNoPeriod || periods.thread(one.period) == thread) return;
-    const bool conflicts = op == Op::kWrite || one_op == Op::kWrite;
-    const int rank = (conflicts ? 2 : 0) + (one.held == 0 ? 1 : 0);
-    if (rank > best_rank) best = {.access = one, .op = one_op};
-    best_rank = std::max(best_rank, rank);
-  };
-  for (const SeenAccess& one : seen_[variable].writes) offer(one, Op::kWrite);
-  for (const SeenAccess& one : seen_[variable].reads) offer(one, Op::kRead);
-  return best;
-}
-
 Race RaceWitnesses::race(SharedId variable, const RaceAccess& access, const ThreadPeriods& periods,
                          const Locksets& locksets) const {
   const SeenAccess now = seen(access);

@@ -16,7 +16,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -221,11 +221,6 @@ struct Race {
   Op second_op = Op::kWrite;
 };
 
-struct SeenPartner {
-  SeenAccess access;
-  Op op = Op::kWrite;
-};
-
 // For each variable up to two reads and two writes, of different threads: enough to have a partner
 // for any access.
 class RaceWitnesses {
@@ -237,8 +232,6 @@ class RaceWitnesses {
                 Locksets& locksets);
 
   // An access of another thread to the racy variable, one that conflicts with `op` if possible.
-  std::optional<SeenPartner> partner(SharedId variable, ThreadId thread, Op op,
-                                     const ThreadPeriods& periods) const;
 
   // The two conflicting accesses that show the race best: concurrent, with no lock that keeps them
   // apart, and if possible one of them the access that made the variable racy.

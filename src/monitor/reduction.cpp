@@ -203,22 +203,18 @@ void Reduction::report(const ReductionJudge& judge, std::span<const TreeStep> st
   if (fresh == nullptr) return;
   MisfitDetails details = judge.details(steps, misfit);
   fresh->pattern = std::move(details.pattern);
-  fresh->first = event_of(misfit.first_step, tree.thread);
+  fresh->first.object = misfit.first_step.object;
   fresh->first.locks = std::move(details.first_held);
   fresh->first.other_end = details.acquired;
-  fresh->second = event_of(misfit.second_step, tree.thread);
+  fresh->second.object = misfit.second_step.object;
   fresh->second.locks = std::move(details.second_held);
   fresh->second.other_end = details.released;
-}
-
-MisfitEvent Reduction::event_of(const TreeStep& step, ThreadId thread) const {
-  MisfitEvent event{
-      .op = op_of(step.kind), .object = step.object, .location = step.location, .partner = {}};
-  if (step.is_access()) {
-    event.object = context_.variables().variable(step.object);
-    event.partner = partner_of(step.object, thread, event.op, variables_, context_);
+  if (misfit.first_step.is_access()) {
+    find_partner(fresh->first, tree.thread, variables_, context_);
   }
-  return event;
+  if (misfit.second_step.is_access()) {
+    find_partner(fresh->second, tree.thread, variables_, context_);
+  }
 }
 
 }  // namespace tomos

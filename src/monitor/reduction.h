@@ -87,7 +87,6 @@ class Reduction final : public Monitor {
   void forget();
   void report(const ReductionJudge& judge, std::span<const TreeStep> steps,
               const TransactionTree& tree, const Misfit& misfit);
-  MisfitEvent event_of(const TreeStep& step, ThreadId thread) const;
   ReductionJudge judge() const {
     return {forest_, variables_, locks_, carried_, context_.locksets(), options_.acq_a_rel};
   }

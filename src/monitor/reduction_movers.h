@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <vector>
 
 #include "event/event.h"
@@ -98,11 +98,11 @@ class VariableMovers {
   bool is_racy(SharedId variable) const { return variable < is_racy_.size() && is_racy_[variable]; }
   // "A": read-only or thread-local.
   bool is_harmless(SharedId variable) const;
-  // Another thread's access to the racy variable, one that conflicts with `op` if possible.
-  std::optional<SeenPartner> partner(SharedId variable, ThreadId thread, Op op,
-                                     const ThreadPeriods& periods) const {
-    return witnesses_.partner(variable, thread, op, periods);
+  // Some of its accesses.
+  std::span<const SeenAccess> writes(SharedId variable) const {
+    return witnesses_.writes(variable);
   }
+  std::span<const SeenAccess> reads(SharedId variable) const { return witnesses_.reads(variable); }
   const TransactionSite& transaction(TransactionSiteId id) const {
     return accesses_.transaction(id);
   }

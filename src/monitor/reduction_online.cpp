@@ -94,8 +94,7 @@ MisfitEvent ReductionOnline::event_of(const Step& step, ThreadId thread) const {
                     .locks = context_.locksets().locks(step.held),
                     .partner = {}};
   if (step.op == Op::kRead || step.op == Op::kWrite) {
-    event.object = context_.variables().variable(step.object);
-    event.partner = partner_of(step.object, thread, event.op, variables_, context_);
+    find_partner(event, thread, variables_, context_);
   }
   return event;
 }

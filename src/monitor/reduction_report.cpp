@@ -102,13 +102,13 @@ std::string says(const MisfitEvent& event, std::size_t partner_event, const Find
   const Finding::Event& partner = finding.events[partner_event];
   const std::string& label = finding.transactions[partner.transaction].label;
   return fmt::format("{}, {} the {} of {}{} at {}", text,
-                     event.partner.conflicts ? "which races with" : "and other accesses race with",
+                     event.partner.races ? "which races with" : "and other accesses race with",
                      partner.op, partner.thread, label.empty() ? "" : " in " + label,
                      to_string(partner.location));
 }
 
-bool holds(const std::vector<ModeLock>& locks, LockId lock) {
-  return std::ranges::find(locks, mode_lock(lock, false)) != locks.end();
+bool holds(const std::vector<ModeLock>& locks, LockId lock, bool reads = false) {
+  return std::ranges::find(locks, mode_lock(lock, reads)) != locks.end();
 }
 
 // The lock that the accesses among the two hold anyway.
@@ -218,23 +218,38 @@ std::string MoverPattern::text() const {
   return text;
 }
 
-RacePartner partner_of(SharedId variable, ThreadId thread, Op op, const VariableMovers& variables,
-                       const Context& context) {
-  const auto partner = variables.partner(variable, thread, op, context.periods());
-  if (!partner) return {};
-  const SeenAccess& access = partner->access;
-  // Outside of transactions the access is a transaction of its own.
-  const TransactionSite transaction = access.transaction == kOutside
-                                          ? TransactionSite{.begin = access.location}
-                                          : variables.transaction(access.transaction);
-  return {.is_known = true,
-          .conflicts = op == Op::kWrite || partner->op == Op::kWrite,
-          .thread = context.periods().thread(access.period),
-          .period = access.period,
-          .op = partner->op,
-          .location = access.location,
-          .transaction = transaction,
-          .locks = context.locksets().locks(access.held)};
+void find_partner(MisfitEvent& access, ThreadId thread, const VariableMovers& variables,
+                  const Context& context) {
+  const SharedId variable = access.object;
+  access.object = context.variables().variable(variable);
+  RacePartner& best = access.partner;
+  int best_rank = -1;
+  const auto offer = [&](const SeenAccess& seen, Op op) {
+    if (seen.period == kNoPeriod || context.periods().thread(seen.period) == thread) return;
+    const bool conflicts = access.op == Op::kWrite || op == Op::kWrite;
+    std::vector<ModeLock> locks = context.locksets().locks(seen.held);
+    const bool apart = std::ranges::any_of(locks, [&](ModeLock lock) {
+      return holds(access.locks, lock_of(lock)) ||
+             (!only_reads(lock) && holds(access.locks, lock_of(lock), true));
+    });
+    const int rank = (apart ? 0 : 2) + (conflicts ? 1 : 0);
+    if (rank <= best_rank) return;
+    best_rank = rank;
+    // Outside of transactions the access is a transaction of its own.
+    const TransactionSite transaction = seen.transaction == kOutside
+                                            ? TransactionSite{.begin = seen.location}
+                                            : variables.transaction(seen.transaction);
+    best = {.is_known = true,
+            .races = conflicts && !apart,
+            .thread = context.periods().thread(seen.period),
+            .period = seen.period,
+            .op = op,
+            .location = seen.location,
+            .transaction = transaction,
+            .locks = std::move(locks)};
+  };
+  for (const SeenAccess& seen : variables.writes(variable)) offer(seen, Op::kWrite);
+  for (const SeenAccess& seen : variables.reads(variable)) offer(seen, Op::kRead);
 }
 
 MisfitReport* MisfitReports::add(const MisfitReport& report, std::uint64_t count) {

@@ -47,7 +47,7 @@ class MoverPattern {
 // Another transaction's access that races with one of this transaction.
 struct RacePartner {
   bool is_known = false;
-  bool conflicts = false;  // with that access; if not, with others to the variable
+  bool races = false;  // with that very access; if not, with others to the variable
   ThreadId thread = 0;
   PeriodId period = 0;
   Op op = Op::kRead;
@@ -55,9 +55,6 @@ struct RacePartner {
   TransactionSite transaction;
   std::vector<ModeLock> locks;
 };
-
-RacePartner partner_of(SharedId variable, ThreadId thread, Op op, const VariableMovers& variables,
-                       const Context& context);
 
 struct MisfitEvent {
   Op op = Op::kRead;
@@ -67,6 +64,10 @@ struct MisfitEvent {
   std::vector<ModeLock> locks;
   RacePartner partner;  // of an access
 };
+
+// Finds the partner of an access; its object is a SharedId till then.
+void find_partner(MisfitEvent& access, ThreadId thread, const VariableMovers& variables,
+                  const Context& context);
 
 // A transaction that is not of the form, because of two of its events.
 struct MisfitReport {

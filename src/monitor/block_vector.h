@@ -15,9 +15,14 @@ class BlockVector {
   const T& operator[](std::size_t i) const { return blocks_[i / kBlock][i % kBlock]; }
 
   void push_back(const T& item) {
-    if (size_ % kBlock == 0) blocks_.emplace_back().reserve(kBlock);
-    blocks_.back().push_back(item);
+    if (size_ == kBlock * blocks_.size()) blocks_.emplace_back().reserve(kBlock);
+    blocks_[size_ / kBlock].push_back(item);
     ++size_;
+  }
+
+  // Takes the last ones off.
+  void shrink(std::size_t size) {
+    for (; size_ > size; --size_) blocks_[(size_ - 1) / kBlock].pop_back();
   }
 
  private:

@@ -72,6 +72,27 @@ PersistentClocks::Version PersistentClocks::join(Version a, Version b) {
   return right == high.right ? a : branch(high.bit, high.left, right);
 }
 
+PersistentClocks::Version PersistentClocks::keep_only(Version version, std::size_t nodes) {
+  std::vector<Node> copies;
+  const Version kept = copy(version, nodes, copies);
+  nodes_.shrink(nodes);
+  for (const Node& node : copies) nodes_.push_back(node);
+  return kept;
+}
+
+// NOLINTNEXTLINE(misc-no-recursion): as deep as a key has bits.
+PersistentClocks::Version PersistentClocks::copy(Version version, std::size_t from,
+                                                 std::vector<Node>& copies) const {
+  if (version < from) return version;
+  Node node = nodes_[version];
+  if (node.bit != 0) {
+    node.left = copy(node.left, from, copies);
+    node.right = copy(node.right, from, copies);
+  }
+  copies.push_back(node);
+  return static_cast<Version>(from + copies.size() - 1);
+}
+
 void PeriodSet::add(const Run& run) {
   // What is added is nearly always next to what was added last for the thread.
   constexpr std::size_t kFew = 8;
@@ -139,15 +160,19 @@ void ThreadPeriods::fork(ThreadId thread, ThreadId child) {
 }
 
 void ThreadPeriods::join(ThreadId thread, ThreadId child) {
-  start(thread, clocks_.join(periods_[current(thread)].known, end(child)));
+  const PersistentClocks::Version known = periods_[current(thread)].known;
+  const std::size_t nodes = clocks_.nodes();
+  start(thread, clocks_.keep_only(clocks_.join(known, end(child)), nodes));
 }
 
 void ThreadPeriods::barrier(ThreadId thread, std::uint32_t barrier, std::uint32_t count) {
   std::vector<ThreadId>& arrived = waiting_[barrier];
   arrived.push_back(thread);
   if (arrived.size() < count) return;
+  const std::size_t nodes = clocks_.nodes();
   PersistentClocks::Version known = 0;
   for (const ThreadId one : arrived) known = clocks_.join(known, end(one));
+  known = clocks_.keep_only(known, nodes);
   for (const ThreadId one : arrived) start(one, known);
   waiting_.erase(barrier);
 }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "event/event.h"
+#include "monitor/block_vector.h"
 
 namespace tomos {
 
@@ -27,6 +28,8 @@ class PersistentClocks {
  public:
   using Version = std::uint32_t;  // 0: nothing is set
 
+  PersistentClocks() { nodes_.push_back({}); }
+
   std::uint32_t get(Version version, std::uint32_t key) const;
   // The same with the key's number raised to `value`.
   Version raise(Version version, std::uint32_t key, std::uint32_t value);
@@ -34,6 +37,9 @@ class PersistentClocks {
   Version join(Version a, Version b);
 
   std::size_t nodes() const { return nodes_.size(); }
+  // Forgets every version made since there were so many nodes, except this one, which may get
+  // another number.
+  Version keep_only(Version version, std::size_t nodes);
 
  private:
   // A leaf (bit 0) holds key and value; a branch parts the keys by `bit`: those without it are
@@ -47,8 +53,9 @@ class PersistentClocks {
   Version leaf(std::uint32_t key, std::uint32_t value);
   Version branch(std::uint32_t bit, Version left, Version right);
   Version link(Version a, Version b);
+  Version copy(Version version, std::size_t from, std::vector<Node>& copies) const;
 
-  std::vector<Node> nodes_ = {{}};
+  BlockVector<Node> nodes_;  // the first stands for nothing
 };
 
 // A set of periods. Most things happen in a thread's every period or in few: runs of neighbours
@@ -128,7 +135,7 @@ class ThreadPeriods {
 
   bool happens_before_;
   PersistentClocks clocks_;
-  std::vector<Period> periods_;
+  BlockVector<Period> periods_;
   std::vector<std::vector<PeriodId>> by_thread_;
   std::unordered_map<std::uint32_t, std::vector<ThreadId>> waiting_;  // at each barrier
 };

@@ -375,7 +375,10 @@ class Formula {
 
 Judged judge(const SmallRun& run, const ThreadPeriods& periods, const Locksets& locksets,
              const SolverLimits& limits, bool (*stop)()) {
-  if (run.items.empty()) return {.answer = Judged::Answer::kAtomic, .order = {}};
+  // Where there is nothing to see, nobody sees a difference.
+  if (std::ranges::none_of(run.items, &SmallRun::Item::is_access)) {
+    return {.answer = Judged::Answer::kAtomic, .order = {}};
+  }
   if (run.items.size() > limits.items) return {};
   Stopper stopper(stop);
   Formula formula(run, periods, locksets);
@@ -429,19 +432,20 @@ std::vector<CycleEdge> cycle_in(const SmallRun& run, const std::vector<std::uint
         if (conflict(one, other) || (by != By::kData && is_lock_edge(one, other))) {
           edges[one.unit].try_emplace(other.unit, Edge{.from = a, .to = b, .tells = true});
         } else if (by == By::kTime || one.thread == other.thread ||
-                   periods.before(one.period, other.period)) {
+                   (one.is_access() && other.is_access() &&
+                    periods.before(one.period, other.period))) {
           edges[one.unit].try_emplace(
               other.unit, Edge{.from = a, .to = b, .tells = one.thread != other.thread});
         }
       }
     }
   };
-  // A shortest cycle with a conflict in it.
-  const auto shortest = [&]() -> std::vector<Edge> {
+  // A shortest cycle, with a conflict in it.
+  const auto shortest = [&](bool with_conflict) -> std::vector<Edge> {
     std::vector<Edge> best;
     for (const auto& [unit, out] : edges) {
       for (const auto& [target, closing] : out) {
-        if (!conflict(run.items[closing.from], run.items[closing.to])) continue;
+        if (with_conflict && !conflict(run.items[closing.from], run.items[closing.to])) continue;
         std::map<std::uint32_t, std::pair<std::uint32_t, Edge>> via;  // unit: from where, by what
         std::vector<std::uint32_t> queue = {target};
         for (std::size_t i = 0; i < queue.size() && !via.contains(unit); ++i) {
@@ -464,10 +468,12 @@ std::vector<CycleEdge> cycle_in(const SmallRun& run, const std::vector<std::uint
   std::vector<Edge> cycle;
   for (const By by : {By::kData, By::kLocks, By::kTime}) {
     connect(by);
-    cycle = shortest();
+    cycle = shortest(true);
     if (!cycle.empty()) break;
   }
+  if (cycle.empty()) cycle = shortest(false);
   std::erase_if(cycle, [](const Edge& edge) { return !edge.tells; });
+  if (cycle.empty()) return {};
   // The transaction with the first event of all is cut: it is left by that, and entered later.
   const auto first =
       std::ranges::min_element(cycle, {}, [&](const Edge& edge) { return place[edge.from]; });

@@ -34,8 +34,9 @@ struct SolverLimits {
 Judged judge(const SmallRun& run, const ThreadPeriods& periods, const Locksets& locksets,
              const SolverLimits& limits, bool (*stop)());
 
-// A shortest cycle of conflicts in the interleaving, from the transaction that it cuts. Events are
-// numbered by their place in `order`.
+// A shortest cycle of conflicts in the interleaving, from the transaction that it cuts; with locks
+// held from one transaction to the next perhaps only of what came before what. Events are numbered
+// by their place in `order`.
 std::vector<CycleEdge> cycle_in(const SmallRun& run, const std::vector<std::uint32_t>& order,
                                 const ThreadPeriods& periods, const SharedVariables& variables);
 

@@ -131,6 +131,10 @@ std::string fix_of(const Finding& finding) {
 }  // namespace
 
 std::size_t Violations::add(Cycle cycle, const Locksets& locksets) {
+  if (cycle.empty()) {
+    ++left_out_;
+    return ~std::size_t{0};
+  }
   const auto [at, is_new] = by_key_.try_emplace(key(cycle), kept_.size());
   if (!is_new) {
     ++kept_[at->second].count;

@@ -47,7 +47,7 @@ class Violations {
       : limit_(limit), certainty_(certainty) {}
 
   // Keeps a cycle that differs from all others in labels or locations, up to the limit; counts it
-  // otherwise. Returns which it is, for again().
+  // otherwise, also if there is nothing to tell. Returns which it is, for again().
   std::size_t add(Cycle cycle, const Locksets& locksets);
   // The same once more.
   void again(std::size_t which) { ++(which < kept_.size() ? kept_[which].count : left_out_); }

@@ -157,6 +157,7 @@ bool BlockCycles::choose_periods(std::vector<PeriodId>& chosen) const {
   constexpr std::size_t kFew = 8;
   const ThreadPeriods& periods = store_.context().periods();
   std::vector<std::vector<PeriodId>> candidates;
+  candidates.reserve(path_.size());
   for (const Node& node : path_) {
     candidates.push_back(periods.some(store_.shapes()[node.shape].periods, kFew));
   }
@@ -218,6 +219,7 @@ void BlockCycles::judge_path() {
   std::vector<PeriodId> chosen;
   if (!choose_periods(chosen)) return;
   std::vector<std::pair<ShapeId, PeriodId>> set;
+  set.reserve(path_.size());
   for (std::size_t i = 0; i < path_.size(); ++i) set.emplace_back(path_[i].shape, chosen[i]);
   std::ranges::sort(set);
   if (!judged_.insert(set).second) return;

@@ -70,7 +70,9 @@ Context::Step Context::release(const Event& event) {
   const auto held = std::ranges::find(thread.held, event.object, &Held::lock);
   if (held == thread.held.end()) return Step::kNothing;
   std::uint32_t& depth = reads ? held->reads : held->writes;
-  if (depth == 0 || --depth > 0) return Step::kNothing;
+  if (depth == 0) return Step::kNothing;
+  --depth;
+  if (depth > 0) return Step::kNothing;
   if (held->reads + held->writes == 0) {
     thread.held.erase(held);
   } else if (reads) {

@@ -179,6 +179,7 @@ class Formula {
     }
     std::ranges::sort(places);
     std::vector<std::uint32_t> order;
+    order.reserve(places.size());
     for (const auto& [place, item] : places) order.push_back(item);
     return order;
   }
@@ -293,6 +294,7 @@ class Formula {
     }
     std::map<std::uint32_t, Literal> chosen;
     std::vector<Literal> some;
+    some.reserve(units.size());
     for (const auto& [unit, items] : units) some.push_back(chosen[unit] = fresh());
     clause(some);
     for (const auto& [unit, items] : units) {
@@ -492,6 +494,7 @@ std::vector<CycleEdge> cycle_in(const SmallRun& run, const std::vector<std::uint
                       .op = item.op};
   };
   std::vector<CycleEdge> told;
+  told.reserve(cycle.size());
   for (const Edge& edge : cycle) {
     told.push_back({.from = event_of(edge.from), .to = event_of(edge.to)});
   }

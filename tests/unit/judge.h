@@ -47,6 +47,7 @@ struct Judgement {
   // What was found, by pattern.
   std::vector<std::string> patterns() const {
     std::vector<std::string> result;
+    result.reserve(findings.size());
     for (const Finding& finding : findings) result.push_back(finding.pattern);
     return result;
   }

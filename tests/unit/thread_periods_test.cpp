@@ -101,6 +101,7 @@ TEST(ThreadPeriods, AgreeWithReachability) {
           std::ranges::shuffle(meeting, random);
           meeting.resize(1 + below(meeting.size()));
           std::vector<PeriodId> ended;
+          ended.reserve(meeting.size());
           for (const ThreadId one : meeting) ended.push_back(periods.current(one));
           for (const ThreadId one : meeting) {
             periods.barrier(one, 0, static_cast<std::uint32_t>(meeting.size()));

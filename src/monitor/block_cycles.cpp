@@ -53,6 +53,7 @@ bool BlockCycles::conflict_at_all(ShapeId a, ShapeId b) {
 bool BlockCycles::may_follow(ShapeId a, ShapeId b) const {
   const Shape& first = store_.shapes()[a];
   const Shape& second = store_.shapes()[b];
+  if (first.many_times || second.many_times) return true;
   if (store_.context().periods().any_before(first.periods, second.periods)) return true;
   return std::ranges::any_of(first.times, [&](const Shape::Times& one) {
     return std::ranges::any_of(second.times, [&](const Shape::Times& other) {

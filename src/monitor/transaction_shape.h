@@ -38,18 +38,20 @@ struct Shape {
     std::uint64_t first;
     std::uint64_t last;
   };
-  std::vector<Times> times;
+  std::vector<Times> times;  // a thread may stand here more than once
+  bool many_times = false;   // too many: not all are known
 
   void ran(ThreadId thread, std::uint64_t now) {
-    for (Times& known : times) {
-      if (known.thread != thread) continue;
-      known.last = now;
+    constexpr std::size_t kMost = 64;
+    constexpr std::size_t kFew = 8;
+    for (std::size_t i = times.size(); i-- > 0 && i + kFew >= times.size();) {
+      if (times[i].thread != thread) continue;
+      times[i].last = now;
       return;
     }
-    times.push_back({.thread = thread, .first = now, .last = now});
+    many_times |= times.size() == kMost;
+    if (!many_times) times.push_back({.thread = thread, .first = now, .last = now});
   }
-
-  LocksetId held_before(std::size_t step) const { return step == 0 ? outer : steps[step - 1].held; }
 };
 
 // The locks held all the time from one step to the other.

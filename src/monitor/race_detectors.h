@@ -163,9 +163,10 @@ class Multilockset {
                  Locksets& locksets);
 
   // Says that the variable will soon be asked about.
-  void expect(SharedId variable) const { __builtin_prefetch(states_.data() + variable, 1); }
+  void expect(SharedId variable) const {
+    if (variable < states_.size()) __builtin_prefetch(&states_[variable], 1);
+  }
 
-  bool is_racy(SharedId variable) const { return states_[variable].verdict.is_racy; }
   bool is_harmless(SharedId variable) const { return states_[variable].sharing.is_harmless(); }
 
  private:
@@ -211,8 +212,7 @@ struct SeenAccess {
   TransactionSiteId transaction = kOutside;
 };
 
-// A race, as two accesses in the order of the run. The first is not known if its period is
-// kNoPeriod.
+// A race, as two accesses. The first is not known if its period is kNoPeriod.
 struct Race {
   SharedId variable = 0;
   SeenAccess first;
@@ -226,12 +226,16 @@ struct Race {
 class RaceWitnesses {
  public:
   // Says that an access to the variable may soon have to be remembered.
-  void expect(SharedId variable) const { __builtin_prefetch(seen_.data() + variable, 1); }
+  void expect(SharedId variable) const {
+    if (variable < seen_.size()) __builtin_prefetch(&seen_[variable], 1);
+  }
 
   void remember(SharedId variable, const RaceAccess& access, const ThreadPeriods& periods,
                 Locksets& locksets);
 
-  // An access of another thread to the racy variable, one that conflicts with `op` if possible.
+  // What is remembered of a variable of which something is.
+  std::span<const SeenAccess> writes(SharedId variable) const { return seen_[variable].writes; }
+  std::span<const SeenAccess> reads(SharedId variable) const { return seen_[variable].reads; }
 
   // The two conflicting accesses that show the race best: concurrent, with no lock that keeps them
   // apart, and if possible one of them the access that made the variable racy.

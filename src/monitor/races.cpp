@@ -124,17 +124,9 @@ void Races::add(RaceDetector detector, const Race& race) {
   found.detectors |= bit(detector);
 }
 
-bool Races::is_racy(RaceDetector detector, VariableId variable) const {
-  for (SharedId id = 0; id < states_.size(); ++id) {
-    if (context_.variables().variable(id) == variable && (states_[id].racy & bit(detector)) != 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 std::vector<Finding> Races::findings(const Names& names) const {
   std::vector<Finding> findings;
+  findings.reserve(found_.size());
   for (const Found& found : found_) findings.push_back(finding_of(found, names));
   return findings;
 }

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -37,9 +38,6 @@ class Races final : public Monitor {
   std::unique_ptr<Monitor> clone() const override { return std::make_unique<Races>(*this); }
   std::vector<Finding> findings(const Names& names) const override;
   std::uint64_t left_out() const override { return left_out_; }
-
-  // Whether the detector, one of those that run, calls the variable racy.
-  bool is_racy(RaceDetector detector, VariableId variable) const;
 
  private:
   // One variable's, for each of the older detectors.

@@ -99,7 +99,7 @@ void Reduction::access(const Event& event) {
 }
 
 void Reduction::acquire(const Event& event) {
-  locks_.acquire(event, context_);
+  locks_.use(event, context_);
   Thread& thread = this->thread(event.thread);
   if (thread.is_inside) {
     start(thread, event.thread);
@@ -113,7 +113,7 @@ void Reduction::acquire(const Event& event) {
 }
 
 void Reduction::release(const Event& event) {
-  locks_.release(event, context_);
+  locks_.use(event, context_);
   Thread& thread = this->thread(event.thread);
   const bool is_over = held_by(context_.thread(event.thread), event.object) == nullptr;
   if (thread.is_inside) {
@@ -147,7 +147,16 @@ void Reduction::end(ThreadId id) {
 
 void Reduction::cut(const Event& event) {
   end(event.thread);
-  if (event.op == Op::kEnd || event.op == Op::kExit) return;
+  if (event.op == Op::kEnd) return;
+  // Of a thread that is gone nothing is needed.
+  if (event.op == Op::kExit) {
+    thread(event.thread) = {};
+    return;
+  }
+  if (event.op == Op::kJoin) {
+    end(event.object);
+    thread(event.object) = {};
+  }
   // Fork, join and barrier stand where they are, like a transaction of their own.
   carried_.before(event.thread);
   carried_.after(event.thread, context_);

@@ -28,9 +28,8 @@ namespace tomos {
 // - protected locks: there is a lock that is held exclusively all the time the lock is held.
 class LockMovers {
  public:
-  // After the context took the event.
-  void acquire(const Event& event, Context& context) { use(event, context); }
-  void release(const Event& event, Context& context) { use(event, context); }
+  // The last acquire or release that the context took.
+  void use(const Event& event, Context& context);
 
   bool is_both_mover(LockId lock) const {
     const State& state = states_[lock];
@@ -47,7 +46,6 @@ class LockMovers {
     if (lock >= states_.size()) states_.resize(lock + std::size_t{1});
     return states_[lock];
   }
-  void use(const Event& event, Context& context);
   void protect(LockId lock, const Context::Thread& thread, Locksets& locksets);
 
   std::vector<State> states_;
@@ -88,7 +86,9 @@ class VariableMovers {
   // The last access that the context took.
   void access(const Event& event, Context& context);
   // Says that an access to the variable will come in a while, and soon.
-  void expect_later(VariableId variable) const { __builtin_prefetch(shared_of_.data() + variable); }
+  void expect_later(VariableId variable) const {
+    if (variable < shared_of_.size()) __builtin_prefetch(&shared_of_[variable]);
+  }
   void expect_soon(VariableId variable) const {
     if (variable >= shared_of_.size()) return;
     multilockset_.expect(shared_of_[variable]);

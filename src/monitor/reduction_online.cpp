@@ -34,11 +34,11 @@ void ReductionOnline::on_events(std::span<const Event> events) {
         take(event.thread, variables_.is_racy(step.object) ? 'N' : 'B', step);
         break;
       case Context::Step::kAcquire:
-        locks_.acquire(event, context_);
+        locks_.use(event, context_);
         take(event.thread, locks_.is_both_mover(event.object) ? 'B' : 'R', step);
         break;
       case Context::Step::kRelease:
-        locks_.release(event, context_);
+        locks_.use(event, context_);
         take(event.thread, locks_.is_both_mover(event.object) ? 'B' : 'L', step);
         break;
       case Context::Step::kBegin:

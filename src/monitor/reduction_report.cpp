@@ -94,7 +94,7 @@ std::string_view verb(Op op) {
 // "acquires M at 20", "writes x at 12, which races with the write of T2 at 30".
 std::string says(const MisfitEvent& event, std::size_t partner_event, const Finding& finding,
                  const Names& names) {
-  const std::string text =
+  std::string text =
       fmt::format("{} {}{} at {}", verb(event.op), object_name(event, names),
                   event.op == Op::kReadAcquire ? " for reading" : "", place(names, event.location));
   if (!is_access(event.op)) return text;

@@ -131,7 +131,7 @@ std::vector<Finding> Races::findings(const Names& names) const {
   return findings;
 }
 
-// "multilockset finds a race", "eraser and multilockset (not object) find a race".
+// "multilockset finds a race", "eraser, multilockset find a race (object: none)".
 std::string Races::who(const Found& found) const {
   std::vector<std::string_view> yes;
   std::vector<std::string_view> elsewhere;
@@ -144,12 +144,12 @@ std::string Races::who(const Found& found) const {
     group.push_back(to_string(detector));
   }
   std::string text =
-      fmt::format("{} {} a race", fmt::join(yes, " and "), yes.size() == 1 ? "finds" : "find");
+      fmt::format("{} {} a race", fmt::join(yes, ", "), yes.size() == 1 ? "finds" : "find");
   std::vector<std::string> others;
   if (!elsewhere.empty()) {
-    others.push_back(fmt::format("{}: between other accesses", fmt::join(elsewhere, " and ")));
+    others.push_back(fmt::format("{}: between other accesses", fmt::join(elsewhere, ", ")));
   }
-  if (!no.empty()) others.push_back(fmt::format("{}: none", fmt::join(no, " and ")));
+  if (!no.empty()) others.push_back(fmt::format("{}: none", fmt::join(no, ", ")));
   if (!others.empty()) text += fmt::format(" ({})", fmt::join(others, "; "));
   return text;
 }

@@ -7,8 +7,8 @@ namespace tomos {
 void LockMovers::use(const Event& event, Context& context) {
   const bool writes = event.op == Op::kAcquire || event.op == Op::kRelease;
   sharings_.use(at(event.object).sharing, context.period(event.thread), writes, context.periods());
-  // An acquired lock is protected by what is held now, and after a release the other locks have one
-  // protector less. A released lock itself is no longer held.
+  // An acquired lock is protected by what is held now, and after a release (or when a lock is only
+  // kept for reading) the locks still held have one protector less.
   const Context::Thread& thread = context.thread(event.thread);
   for (const Context::Held& held : thread.held) {
     const State& state = at(held.lock);
@@ -21,8 +21,8 @@ void LockMovers::use(const Event& event, Context& context) {
 void LockMovers::protect(LockId lock, const Context::Thread& thread, Locksets& locksets) {
   State& state = states_[lock];
   state.held = thread.locks;
-  // Taken in its turn, the lock is among those held before it and after it: only the former were
-  // there all the time. Looking again at each acquire and release takes care of that.
+  // What is held now and was acquired before it; what was released since then was taken out when
+  // that happened.
   std::vector<ModeLock> others;
   for (const Context::Held& held : thread.held) {
     if (held.lock == lock) break;

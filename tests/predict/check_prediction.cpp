@@ -48,7 +48,8 @@ class Check {
   }
 
   void check_filled() {
-    if (finding_.analysis != subject_.analysis->name) fail("it is under the name {}", finding_.analysis);
+    if (finding_.analysis != subject_.analysis->name)
+      fail("it is under the name {}", finding_.analysis);
     if (finding_.kind != subject_.kind) fail("its kind is {}", to_string(finding_.kind));
     if (finding_.verdict != Certainty::kPredicted) {
       fail("its verdict is {}", to_string(finding_.verdict));
@@ -179,8 +180,8 @@ class Check {
   std::string wrong_;
   std::vector<std::pair<std::size_t, std::size_t>> steps_;  // event and transaction of each step
   std::vector<std::size_t> real_;  // for each transaction of the finding: which of the model it is
-  std::set<std::size_t> outside_;    // transactions of the finding that are none
-  std::set<std::size_t> unescaped_;  // transactions of which it names what has not escaped
+  std::set<std::size_t> outside_;  // transactions of the finding that are none
+  std::set<std::size_t> unescaped_;   // transactions of which it names what has not escaped
   std::vector<std::size_t> numbers_;  // for each event of the finding: where it is in the trace
 };
 

@@ -204,7 +204,7 @@ TEST(Races, SaysWhichDetectorsAgree) {
   ASSERT_EQ(findings.size(), 1U);
   EXPECT_EQ(findings[0].count, 1U);
   EXPECT_TRUE(
-      findings[0].message.starts_with("eraser and multilockset find a race (object: none) on x"))
+      findings[0].message.starts_with("eraser, multilockset find a race (object: none) on x"))
       << findings[0].message;
 
   const auto apart = find("A|w(x) B|r(x) B|w(x)", all);

@@ -19,9 +19,22 @@
 
 namespace tomos {
 
+// One event a word. Events without a location get their number.
+inline std::string words_to_std(std::string_view words) {
+  std::istringstream in{std::string(words)};
+  std::string text;
+  std::string word;
+  for (unsigned number = 1; in >> word; ++number) {
+    const bool located = word.find('|') != word.rfind('|');
+    text += located ? word : word + "|" + std::to_string(number);
+    text += '\n';
+  }
+  return text;
+}
+
 // On each line a thread and what it does, line after line. "@" gives an event a place; otherwise it
 // has its number.
-inline std::string to_std_text(std::string_view program) {
+inline std::string program_to_std(std::string_view program) {
   std::istringstream in{std::string(program)};
   std::string text;
   unsigned number = 1;
@@ -53,8 +66,8 @@ struct Judgement {
   }
 };
 
-inline Judgement judge_program(Monitor& monitor, std::string_view program) {
-  const std::string text = to_std_text(program);
+// Also checks that a clone comes to the same.
+inline Judgement judge_std(Monitor& monitor, const std::string& text) {
   Validated source(read_std(std::make_unique<Input>(text, "trace")), "trace", Validation::kStrict);
   for (Batch batch;;) {
     const Result<void> read = source.next(batch);
@@ -62,10 +75,18 @@ inline Judgement judge_program(Monitor& monitor, std::string_view program) {
     if (!read || batch.events.empty()) break;
     monitor.on_events(batch.events);
   }
+  const std::unique_ptr<Monitor> copy = monitor.clone();
   monitor.finish();
-  return {.findings = monitor.findings(source.names()),
-          .unknown = monitor.unknown(),
-          .left_out = monitor.left_out()};
+  copy->finish();
+  Judgement judgement{.findings = monitor.findings(source.names()),
+                      .unknown = monitor.unknown(),
+                      .left_out = monitor.left_out()};
+  EXPECT_EQ(copy->findings(source.names()).size(), judgement.findings.size());
+  return judgement;
+}
+
+inline Judgement judge_program(Monitor& monitor, std::string_view program) {
+  return judge_std(monitor, program_to_std(program));
 }
 
 }  // namespace tomos

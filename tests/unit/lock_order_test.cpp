@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "event/names.h"
+#include "judge.h"
 #include "report/finding.h"
 #include "trace/input.h"
 #include "trace/std_text.h"
@@ -22,55 +23,16 @@
 namespace tomos {
 namespace {
 
-struct Judgement {
-  std::vector<Finding> findings;
-  std::string unknown;
-  std::uint64_t left_out = 0;
-};
-
-// On each line a thread and what it does. "@" gives an event a place; otherwise it has its number.
-std::string to_lines(std::string_view program) {
-  std::istringstream in{std::string(program)};
-  std::string text;
-  unsigned number = 1;
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line);
-    std::string thread;
-    words >> thread;
-    for (std::string word; words >> word; ++number) {
-      const std::size_t at = word.find('@');
-      const std::string place =
-          at == std::string::npos ? std::to_string(number) : word.substr(at + 1);
-      text += fmt::format("{}|{}|{}\n", thread, word.substr(0, at), place);
-    }
-  }
-  return text;
-}
-
 Judgement judge(std::string_view program, const AnalysisOptions& options = {}) {
-  const std::string text = to_lines(program);
-  Validated source(read_std(std::make_unique<Input>(text, "trace")), "trace", Validation::kStrict);
   LockOrder monitor(options);
-  for (Batch batch;;) {
-    const Result<void> read = source.next(batch);
-    EXPECT_TRUE(read) << read.error().where << ": " << read.error().what;
-    if (!read || batch.events.empty()) break;
-    monitor.on_events(batch.events);
-  }
-  monitor.finish();
-  return {.findings = monitor.findings(source.names()),
-          .unknown = monitor.unknown(),
-          .left_out = monitor.left_out()};
+  return judge_program(monitor, program);
 }
 
 // The patterns of all that is found.
 std::vector<std::string> cycles(std::string_view program, const AnalysisOptions& options = {}) {
   const Judgement judgement = judge(program, options);
   EXPECT_EQ(judgement.unknown, "");
-  std::vector<std::string> patterns;
-  patterns.reserve(judgement.findings.size());
-  for (const Finding& finding : judgement.findings) patterns.push_back(finding.pattern);
-  return patterns;
+  return judgement.patterns();
 }
 
 using Cycles = std::vector<std::string>;

@@ -15,50 +15,20 @@
 #include <utility>
 #include <vector>
 
+#include "judge.h"
 #include "monitor/analyses.h"
 #include "report/finding.h"
-#include "trace/input.h"
-#include "trace/std_text.h"
-#include "trace/validate.h"
 
 namespace tomos {
 namespace {
 
-struct Judged {
-  std::vector<Finding> findings;
-  std::uint64_t left_out = 0;
-};
-
-Judged judge(const std::string& text, const AnalysisOptions& options) {
-  Validated source(read_std(std::make_unique<Input>(text, "trace")), "trace", Validation::kStrict);
+Judgement judge(const std::string& text, const AnalysisOptions& options) {
   Races races(options);
-  for (Batch batch;;) {
-    const Result<void> read = source.next(batch);
-    EXPECT_TRUE(read) << read.error().where << ": " << read.error().what;
-    if (!read || batch.events.empty()) break;
-    races.on_events(batch.events);
-  }
-  races.finish();
-  const std::unique_ptr<Monitor> copy = races.clone();
-  EXPECT_EQ(copy->findings(source.names()).size(), races.findings(source.names()).size());
-  return {.findings = races.findings(source.names()), .left_out = races.left_out()};
-}
-
-// One event a word. Events without a location get their number.
-std::string to_lines(std::string_view words) {
-  std::istringstream in{std::string(words)};
-  std::string text;
-  std::string word;
-  for (unsigned number = 1; in >> word; ++number) {
-    const bool located = word.find('|') != word.rfind('|');
-    text += located ? word : word + "|" + std::to_string(number);
-    text += '\n';
-  }
-  return text;
+  return judge_std(races, text);
 }
 
 std::vector<Finding> find(std::string_view words, const AnalysisOptions& options) {
-  return judge(to_lines(words), options).findings;
+  return judge(words_to_std(words), options).findings;
 }
 
 std::vector<Finding> find(std::string_view words,
@@ -220,7 +190,7 @@ TEST(Races, TheSamePlacesAreOneFinding) {
     text += "A|w(x" + std::to_string(i) + ")|10\nB|w(x" + std::to_string(i) + ")|20\n";
   }
   text += "A|w(y)|30\nB|w(y)|40\nA|w(z)|50\nB|w(z)|60\n";
-  const Judged judged = judge(text, {.max_findings = 2});
+  const Judgement judged = judge(text, {.max_findings = 2});
   ASSERT_EQ(judged.findings.size(), 2U);
   EXPECT_EQ(judged.findings[0].count, 5U);
   EXPECT_EQ(judged.findings[1].count, 1U);

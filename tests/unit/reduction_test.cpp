@@ -12,55 +12,28 @@
 #include <utility>
 #include <vector>
 
+#include "judge.h"
 #include "monitor/analyses.h"
 #include "monitor/context.h"
 #include "monitor/reduction_movers.h"
 #include "monitor/reduction_online.h"
 #include "report/finding.h"
-#include "trace/input.h"
-#include "trace/std_text.h"
-#include "trace/validate.h"
 
 namespace tomos {
 namespace {
 
-// One event a word. Events without a location get their number.
-std::string to_lines(std::string_view words) {
-  std::istringstream in{std::string(words)};
-  std::string text;
-  std::string word;
-  for (unsigned number = 1; in >> word; ++number) {
-    const bool located = word.find('|') != word.rfind('|');
-    text += located ? word : word + "|" + std::to_string(number);
-    text += '\n';
-  }
-  return text;
-}
-
 std::vector<Finding> run(Monitor& monitor, const std::string& text) {
-  Validated source(read_std(std::make_unique<Input>(text, "trace")), "trace", Validation::kStrict);
-  for (Batch batch;;) {
-    const Result<void> read = source.next(batch);
-    EXPECT_TRUE(read) << read.error().where << ": " << read.error().what;
-    if (!read || batch.events.empty()) break;
-    monitor.on_events(batch.events);
-  }
-  const std::unique_ptr<Monitor> copy = monitor.clone();
-  monitor.finish();
-  copy->finish();
-  std::vector<Finding> findings = monitor.findings(source.names());
-  EXPECT_EQ(copy->findings(source.names()).size(), findings.size());
-  return findings;
+  return judge_std(monitor, text).findings;
 }
 
 std::vector<Finding> reduce(std::string_view words, const AnalysisOptions& options = {}) {
   Reduction monitor(options);
-  return run(monitor, to_lines(words));
+  return run(monitor, words_to_std(words));
 }
 
 std::vector<Finding> reduce_online(std::string_view words, const AnalysisOptions& options = {}) {
   ReductionOnline monitor(options);
-  return run(monitor, to_lines(words));
+  return run(monitor, words_to_std(words));
 }
 
 bool ok(std::string_view words, const AnalysisOptions& options = {}) {

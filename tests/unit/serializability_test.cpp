@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "judge.h"
 #include "monitor/analyses.h"
 #include "report/finding.h"
 #include "trace/input.h"
@@ -21,31 +22,18 @@ namespace {
 using Numbers = std::vector<std::uint64_t>;  // of events, from 1
 const Numbers kOk;
 
-struct Judgement {
+struct Seen {
   Numbers violating;
   std::vector<Finding> findings;
 };
 
-// One event a word. Events without a location get their number.
-std::string to_lines(std::string_view words) {
-  std::istringstream in{std::string(words)};
-  std::string text;
-  std::string word;
-  for (unsigned number = 1; in >> word; ++number) {
-    const bool located = word.find('|') != word.rfind('|');
-    text += located ? word : word + "|" + std::to_string(number);
-    text += '\n';
-  }
-  return text;
-}
-
 class Serializability : public testing::TestWithParam<std::string_view> {
  protected:
-  static Judgement judge(std::string_view words, Edges edges) {
-    const std::string text = to_lines(words);
+  static Seen judge(std::string_view words, Edges edges) {
+    const std::string text = words_to_std(words);
     Validated source(read_std(std::make_unique<Input>(text, "trace")), "trace",
                      Validation::kStrict);
-    Judgement judgement;
+    Seen judgement;
     for (const Analysis& analysis : analyses()) {
       if (analysis.name != GetParam()) continue;
       const auto monitor =
@@ -85,7 +73,7 @@ TEST_P(Serializability, CompletedTransactionsStillCount) {
   constexpr std::string_view kTrace =
       "T1|begin(t1) T1|r(x) T2|begin(t2) T2|w(x) T2|r(z) T3|begin(t3) T3|w(z) T2|end T1|w(x)";
   EXPECT_EQ(sync(kTrace), Numbers{9});
-  const Judgement judgement = judge(kTrace, Edges::kData);
+  const Seen judgement = judge(kTrace, Edges::kData);
   EXPECT_EQ(judgement.violating, Numbers{9});
   ASSERT_EQ(judgement.findings.size(), 1U);
   const Finding& finding = judgement.findings[0];
@@ -112,7 +100,7 @@ TEST_P(Serializability, CycleOfThree) {
   constexpr std::string_view kTrace =
       "T1|begin(a) T1|w(x) T2|begin(b) T2|r(x) T2|w(y) T2|end T3|begin(c) T3|r(y) T3|w(z) T3|end "
       "T1|r(z) T1|end";
-  const Judgement judgement = judge(kTrace, Edges::kData);
+  const Seen judgement = judge(kTrace, Edges::kData);
   EXPECT_EQ(judgement.violating, Numbers{11});
   ASSERT_EQ(judgement.findings.size(), 1U);
   ASSERT_EQ(judgement.findings[0].transactions.size(), 3U);
@@ -194,7 +182,7 @@ TEST_P(Serializability, ForkJoinAndBarrierSplitATransaction) {
     EXPECT_EQ(sync(split), kOk) << split;
   }
   // What follows the split is a transaction again, of the same label.
-  const Judgement judgement =
+  const Seen judgement =
       judge("T0|begin(a) T0|w(x) T0|fork(T1) T0|r(x) T1|w(x) T0|r(x) T0|end", Edges::kSync);
   EXPECT_EQ(judgement.violating, Numbers{6});
   ASSERT_EQ(judgement.findings.size(), 1U);
@@ -254,7 +242,7 @@ TEST_P(Serializability, MoreThreadsThanBits) {
       event(i, "w(x" + std::to_string(i) + ")");
       event((i + 1) % threads, "r(x" + std::to_string(i) + ")");
     }
-    const Judgement judgement = judge(trace, Edges::kData);
+    const Seen judgement = judge(trace, Edges::kData);
     EXPECT_EQ(judgement.violating, Numbers{3 * threads});
     ASSERT_EQ(judgement.findings.size(), 1U);
     EXPECT_EQ(judgement.findings[0].transactions.size(), threads);
@@ -263,7 +251,7 @@ TEST_P(Serializability, MoreThreadsThanBits) {
 }
 
 TEST_P(Serializability, EveryDistinctViolationIsReported) {
-  const Judgement judgement = judge(
+  const Seen judgement = judge(
       "T1|begin(a) T1|r(x) T2|w(x) T1|r(x) T1|end T1|begin(b) T1|w(y) T2|r(y) T1|w(y) T1|end "
       "T2|begin(c) T2|r(z) T1|w(z) T2|w(z) T2|end",
       Edges::kData);
@@ -276,7 +264,7 @@ TEST_P(Serializability, EveryDistinctViolationIsReported) {
 
 TEST_P(Serializability, TheSameViolationAgainIsCounted) {
   constexpr std::string_view kOnce = "T1|begin(a)|1 T1|r(x)|2 T2|w(x)|7 T1|w(x)|3 T1|end|4 ";
-  const Judgement judgement =
+  const Seen judgement =
       judge(std::string(kOnce) + std::string(kOnce) + std::string(kOnce), Edges::kData);
   EXPECT_EQ(judgement.violating, (Numbers{4, 9, 14}));
   ASSERT_EQ(judgement.findings.size(), 1U);
@@ -287,7 +275,7 @@ TEST_P(Serializability, TheSameViolationAgainIsCounted) {
 // still open, must come before T0's, is.
 // The way from one transaction to another, told after a violation has bent it round.
 TEST_P(Serializability, CyclesThroughAnEarlierViolationEnd) {
-  const Judgement judgement = judge(
+  const Seen judgement = judge(
       "T8|begin T22|begin T7|begin T1|begin T8|r(V2) T22|w(V3) T7|w(V5) T1|w(V24) T1|r(V5) "
       "T7|r(V3) T23|r(V5) T23|w(V2) T22|r(V2) T8|r(V24)",
       Edges::kData);

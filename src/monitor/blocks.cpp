@@ -1,5 +1,6 @@
 #include "monitor/blocks.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "monitor/block_compare.h"
@@ -38,10 +39,20 @@ void Blocks::finish() {
       if (run != nullptr && judge_run(reduced(*run, std::nullopt))) return;
       break;
   }
-  compare();
+  compare(scope_ == Scope::kAll);
+  spans_transactions_ = std::ranges::any_of(store_.shapes(), [](const Shape& shape) {
+    return shape.outer != 0 || shape.steps.back().held != 0;
+  });
 }
 
-void Blocks::compare() {
+std::vector<std::string> Blocks::notes() const {
+  if (!spans_transactions_) return {};
+  return {
+      "locks are held from one transaction into the next; in a run of this length it is taken for "
+      "granted that two concurrent transactions can run in either order"};
+}
+
+void Blocks::compare(bool search_cycles) {
   BlockCompare compare(store_, options_, violations_);
   if (scope_ == Scope::kOneVariable) {
     compare.is_visible = [this](SharedId variable) { return is_visible(variable); };
@@ -49,7 +60,7 @@ void Blocks::compare() {
   compare.one_variable();
   if (scope_ != Scope::kOneVariable) compare.two_variables();
   unknown_ = compare.gave_up();
-  if (scope_ != Scope::kAll || store_.small_run() != nullptr) return;
+  if (!search_cycles) return;
   BlockCycles cycles(store_, compare, options_, violations_);
   cycles.search();
   if (unknown_.empty()) unknown_ = cycles.gave_up();
@@ -78,7 +89,7 @@ bool Blocks::judge_run(const SmallRun& run) {
   if (judged.answer == Judged::Answer::kUnknown) return false;
   if (judged.answer == Judged::Answer::kAtomic) return true;
   // What the blocks have to say is easier to read than what the solver came up with.
-  if (scope_ == Scope::kAll && !locks_span_transactions(run)) compare();
+  if (scope_ == Scope::kAll && !locks_span_transactions(run)) compare(false);
   if (violations_.empty()) {
     violations_.add(
         cycle_in(run, judged.order, store_.context().periods(), store_.context().variables()),

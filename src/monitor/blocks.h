@@ -38,9 +38,10 @@ class Blocks final : public Monitor {
   }
   std::uint64_t left_out() const override { return violations_.left_out(); }
   std::string unknown() const override { return unknown_; }
+  std::vector<std::string> notes() const override;
 
  private:
-  void compare();
+  void compare(bool search_cycles);
   bool is_visible(SharedId variable);
   Judged judge(const SmallRun& run) const;
   bool judge_run(const SmallRun& run);
@@ -53,6 +54,7 @@ class Blocks final : public Monitor {
   Violations violations_;
   std::unordered_map<SharedId, bool> visible_;
   std::string unknown_;
+  bool spans_transactions_ = false;  // a lock, and not all was judged exactly
 };
 
 }  // namespace tomos

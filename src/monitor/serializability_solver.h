@@ -25,7 +25,7 @@ struct Judged {
 };
 
 struct SolverLimits {
-  std::size_t items = 120;
+  std::size_t items = 160;
   int conflicts = 200'000;      // of the SAT solver, for each question
   std::size_t questions = 500;  // for one more interleaving
   std::size_t serial_steps = 1'000'000;

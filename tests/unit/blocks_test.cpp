@@ -97,6 +97,20 @@ TEST(Blocks, LongRunsFindTheCycleOfThree) {
   EXPECT_EQ(found(Scope::kTwoTransactions, kCycle), Patterns{});
 }
 
+// Short enough to be kept as a whole, but too long for the solver.
+TEST(Blocks, RunsOfMiddleLengthFindTheCycleOfThree) {
+  std::string program =
+      "T1 begin(t1) w(x) w(y) end\n"
+      "T2 begin(t2) r(x) w(z) end\n"
+      "T3 begin(t3) r(z) r(y) end\n";
+  for (int i = 0; i < 40; ++i) {
+    program += fmt::format("T{} begin(fill) acq(L) r(q) w(q) rel(L) end\n", 1 + i % 2);
+  }
+  const Judgement all = judge(Scope::kAll, program);
+  ASSERT_EQ(all.findings.size(), 1U);
+  EXPECT_EQ(all.findings[0].transactions.size(), 3U);
+}
+
 TEST(Blocks, LongRunsWithNothingToCutAreOk) {
   constexpr std::string_view kLocked =
       "T1 begin(t1) acq(L) w(x) w(y) rel(L) end\n"

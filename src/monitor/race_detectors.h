@@ -1,6 +1,6 @@
-// Four ways to find variables with data races (Wang & Stoller, section 5.4), over one stream of
-// accesses: Eraser [28], the object algorithm of von Praun and Gross [29], the Atomizer's [10], and
-// multilockset (Fig. 3).
+// Ways to find variables with data races (Wang & Stoller, section 5.4), over one stream of
+// accesses: Eraser [28], the object algorithm of von Praun and Gross [29], and the Atomizer's [10].
+// The fourth has a file of its own (multilockset.h).
 //
 // Each keeps one small state for each variable, and once a variable is racy it stays so: all four
 // only ever lose locks and gain threads. Beside the states a few accesses of each variable are
@@ -8,7 +8,7 @@
 //
 // A lock protects a write only if it is not held just for reading; a read it protects either way.
 //
-// The first three assume that what the first thread does (for the object algorithm: the first two)
+// These three assume that what the first thread does (for the object algorithm: the first two)
 // is initialisation, and therefore miss races. In the originals a whole object is a variable for
 // [29]; here a variable is a variable.
 #pragma once
@@ -136,73 +136,6 @@ RaceNews update(AtomizerState& state, const RaceAccess& access, Locksets& lockse
 // whatever comes after it: only a period concurrent with the owner makes it shared.
 RaceNews update_revised(EraserState& state, const RaceAccess& access, Locksets& locksets,
                         const ThreadPeriods& periods);
-
-// Fig. 3. Exact for its own definition, and never misses a race: a variable that is not racy has
-// either no two concurrent conflicting accesses, or all its writes share a lock and every read
-// holds one of those that they share (or comes before or after all writes).
-class Multilockset {
- public:
-  // Whether there can be anything new in an access to the variable; to be asked of every one.
-  bool is_news(SharedId variable, PeriodId period, LocksetId held, bool writes) {
-    if (variable >= states_.size()) states_.resize(variable + std::size_t{1});
-    State& state = states_[variable];
-    if (state.verdict.is_racy) return news_of(state.verdict, writes) != RaceNews::kNone;
-    const std::uint8_t op = writes ? kWrote : kRead;
-    if (state.last_period != period || state.last_held != held) {
-      state.last_period = period;
-      state.last_held = held;
-      state.last_ops = 0;
-    } else if ((state.last_ops & op) != 0) {
-      return false;
-    }
-    state.last_ops |= op;
-    return true;
-  }
-  // To be told of if it is.
-  RaceNews learn(SharedId variable, const RaceAccess& access, const ThreadPeriods& periods,
-                 Locksets& locksets);
-
-  // Says that the variable will soon be asked about.
-  void expect(SharedId variable) const {
-    if (variable < states_.size()) __builtin_prefetch(&states_[variable], 1);
-  }
-
-  bool is_harmless(SharedId variable) const { return states_[variable].sharing.is_harmless(); }
-
- private:
-  static constexpr std::uint8_t kRead = 1;
-  static constexpr std::uint8_t kWrote = 2;
-
-  struct State {
-    // The last access: one that is the same again says nothing new.
-    PeriodId last_period = kNoPeriod;
-    LocksetId last_held = 0;
-    LocksetId write_set = kAllLocks;  // held at every write
-    // One of ReadSets, kAllLocks if there is none. Of the locks held at a read only those in
-    // write_set are kept: no other lock can come to matter.
-    LocksetId read_set = kAllLocks;
-    Sharing sharing;
-    std::uint8_t last_ops = 0;
-    RaceVerdict verdict;
-    bool has_more_read_sets = false;
-  };
-  static_assert(sizeof(State) == 32);
-
-  bool learn_write(SharedId variable, LocksetId locks, Locksets& locksets);
-  bool learn_read(SharedId variable, LocksetId locks, Locksets& locksets);
-  LocksetId common(LocksetId a, LocksetId b, Locksets& locksets);
-
-  struct Intersection {
-    LocksetId a = 0;
-    LocksetId b = 0;
-    LocksetId both = 0;
-  };
-
-  std::vector<State> states_;
-  Sharings sharings_;
-  std::unordered_map<SharedId, std::vector<LocksetId>> more_read_sets_;
-  std::array<Intersection, 256> known_ = {};  // the sets met last are met again
-};
 
 // An access that is remembered. Which thread, the period says.
 struct SeenAccess {

@@ -22,6 +22,7 @@
 #include "event/monitor.h"
 #include "monitor/analyses.h"
 #include "monitor/context.h"
+#include "monitor/multilockset.h"
 #include "monitor/race_detectors.h"
 
 namespace tomos {

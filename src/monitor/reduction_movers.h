@@ -11,6 +11,7 @@
 #include "monitor/analyses.h"
 #include "monitor/context.h"
 #include "monitor/locksets.h"
+#include "monitor/multilockset.h"
 #include "monitor/race_detectors.h"
 #include "monitor/reduction_sharing.h"
 

@@ -5,35 +5,7 @@
 
 namespace tomos {
 
-namespace {
-
-// Whether a use in `now`, a period that is not over, can meet one in `earlier`.
-bool meets(PeriodId earlier, PeriodId now, const ThreadPeriods& periods) {
-  return earlier != kNoPeriod && periods.thread(earlier) != periods.thread(now) &&
-         !periods.before(earlier, now);
-}
-
-bool any_meets(PeriodId one, std::span<const PeriodId> others, PeriodId now,
-               const ThreadPeriods& periods) {
-  return meets(one, now, periods) ||
-         std::ranges::any_of(others, [&](PeriodId other) { return meets(other, now, periods); });
-}
-
-// The index of an item that is not in use.
-template <class T>
-std::uint32_t take_from(std::vector<T>& items, std::vector<std::uint32_t>& free) {
-  if (free.empty()) {
-    items.emplace_back();
-    return static_cast<std::uint32_t>(items.size() - 1);
-  }
-  const std::uint32_t index = free.back();
-  free.pop_back();
-  return index;
-}
-
-}  // namespace
-
-bool Sharings::Many::has(PeriodId period) const {
+bool LastPeriods::Many::has(PeriodId period) const {
   const auto unsorted = periods.begin() + static_cast<std::ptrdiff_t>(sorted);
   if (std::binary_search(periods.begin(), unsorted, period)) return true;
   // One that is missed here is kept twice until the next tidying.
@@ -42,7 +14,7 @@ bool Sharings::Many::has(PeriodId period) const {
   return std::find(latest, periods.end(), period) != periods.end();
 }
 
-void Sharings::Many::add(PeriodId period, PeriodId now, const ThreadPeriods& of) {
+void LastPeriods::Many::add(PeriodId period, PeriodId now, const ThreadPeriods& of) {
   periods.push_back(period);
   constexpr std::size_t kSome = 16;
   if (periods.size() < 2 * sorted + kSome) return;
@@ -53,39 +25,47 @@ void Sharings::Many::add(PeriodId period, PeriodId now, const ThreadPeriods& of)
   sorted = periods.size();
 }
 
-std::span<const PeriodId> Sharings::all(const Last& last) const {
-  if (last.many != 0) return many_[last.many].periods;
-  return std::span(last.few).first(last.count);
+std::span<const PeriodId> LastPeriods::all(const Set& set) const {
+  if (set.many != 0) return many_[set.many].periods;
+  return std::span(set.few).first(set.count);
 }
 
-bool Sharings::has(const Last& last, PeriodId period) const {
-  if (last.many != 0) return many_[last.many].has(period);
-  return std::find(last.few.begin(), last.few.begin() + last.count, period) !=
-         last.few.begin() + last.count;
+bool LastPeriods::has(const Set& set, PeriodId period) const {
+  if (set.many != 0) return many_[set.many].has(period);
+  return std::find(set.few.begin(), set.few.begin() + set.count, period) !=
+         set.few.begin() + set.count;
 }
 
-void Sharings::add(Last& last, PeriodId period, PeriodId now, const ThreadPeriods& of) {
-  if (last.many == 0 && last.count == Last::kFew) {
-    const auto over = std::remove_if(last.few.begin(), last.few.end(),
+void LastPeriods::add(Set& set, PeriodId period, PeriodId now, const ThreadPeriods& of) {
+  if (set.many == 0 && set.count == Set::kFew) {
+    const auto over = std::remove_if(set.few.begin(), set.few.end(),
                                      [&](PeriodId other) { return of.before(other, now); });
-    last.count = static_cast<std::uint32_t>(over - last.few.begin());
-    if (last.count == Last::kFew) {
-      last.many = take_from(many_, free_many_);
-      many_[last.many].periods.assign(last.few.begin(), last.few.end());
+    set.count = static_cast<std::uint32_t>(over - set.few.begin());
+    if (set.count == Set::kFew) {
+      set.many = take_from(many_, free_);
+      many_[set.many].periods.assign(set.few.begin(), set.few.end());
     }
   }
-  if (last.many != 0) {
-    many_[last.many].add(period, now, of);
+  if (set.many != 0) {
+    many_[set.many].add(period, now, of);
   } else {
-    last.few[last.count++] = period;
+    set.few[set.count++] = period;
   }
+}
+
+void LastPeriods::clear(Set& set) {
+  if (set.many != 0) {
+    many_[set.many] = {};
+    free_.push_back(set.many);
+  }
+  set = {};
 }
 
 bool Sharings::known(const Sharing& sharing, PeriodId now, bool writes) const {
   if ((writes ? sharing.write : sharing.read) == now) return true;
   if (sharing.more == 0) return false;
   const More& more = more_[sharing.more];
-  return has(writes ? more.writes : more.reads, now);
+  return last_.has(writes ? more.writes : more.reads, now);
 }
 
 bool Sharings::use(Sharing& sharing, PeriodId now, bool writes, const ThreadPeriods& periods) {
@@ -100,11 +80,13 @@ bool Sharings::use(Sharing& sharing, PeriodId now, bool writes, const ThreadPeri
   }
   const More& more = more_[sharing.more];
   if (writes) {
-    sharing.writes_meet =
-        sharing.writes_meet || any_meets(sharing.write, all(more.writes), now, periods);
-    sharing.read_meets_write = any_meets(sharing.read, all(more.reads), now, periods);
+    sharing.writes_meet = sharing.writes_meet || meets(sharing.write, now, periods) ||
+                          any_meets(last_.all(more.writes), now, periods);
+    sharing.read_meets_write =
+        meets(sharing.read, now, periods) || any_meets(last_.all(more.reads), now, periods);
   } else {
-    sharing.read_meets_write = any_meets(sharing.write, all(more.writes), now, periods);
+    sharing.read_meets_write =
+        meets(sharing.write, now, periods) || any_meets(last_.all(more.writes), now, periods);
   }
   if (sharing.read_meets_write) {
     forget(sharing);
@@ -121,18 +103,14 @@ void Sharings::remember(Sharing& sharing, PeriodId now, bool writes, const Threa
   if (last == kNoPeriod || periods.before(last, now)) return;
   if (sharing.more == 0) sharing.more = take_from(more_, free_more_);
   More& more = more_[sharing.more];
-  add(writes ? more.writes : more.reads, last, now, periods);
+  last_.add(writes ? more.writes : more.reads, last, now, periods);
 }
 
 void Sharings::forget(Sharing& sharing) {
   if (sharing.more == 0) return;
   More& more = more_[sharing.more];
-  for (const Last* last : {&more.writes, &more.reads}) {
-    if (last->many == 0) continue;
-    many_[last->many] = {};
-    free_many_.push_back(last->many);
-  }
-  more = {};
+  last_.clear(more.writes);
+  last_.clear(more.reads);
   free_more_.push_back(sharing.more);
   sharing.more = 0;
 }

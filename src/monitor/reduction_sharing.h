@@ -8,6 +8,7 @@
 // that is a single one.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,27 +34,26 @@ struct Sharing {
 };
 static_assert(sizeof(Sharing) == 12);
 
-// Keeps what does not fit into a Sharing.
-class Sharings {
+// Sets of periods of which only the last count, in the sense above.
+class LastPeriods {
  public:
-  // A use in the current period of its thread. Whether anything changed.
-  bool use(Sharing& sharing, PeriodId now, bool writes, const ThreadPeriods& periods);
-
- private:
-  // Periods that were each other's last ones. Few are kept in place, more elsewhere; those are
-  // tidied up whenever they have doubled, so that even a million threads that all read the same
-  // cost a few steps each.
-  struct Last {
+  // Few are kept in place, more elsewhere; those are tidied up whenever they have doubled, so that
+  // even a million threads that all read the same cost a few steps each.
+  struct Set {
     static constexpr std::uint32_t kFew = 6;
     std::array<PeriodId, kFew> few = {};
     std::uint32_t count = 0;  // of few
     std::uint32_t many = 0;   // an index into many_; 0: few are all
   };
-  struct More {
-    Last writes;
-    Last reads;
-  };
-  static_assert(sizeof(More) == 64);
+
+  // Periods that are over may still be among them.
+  std::span<const PeriodId> all(const Set& set) const;
+  bool has(const Set& set, PeriodId period) const;
+  // `now` is the current period of a thread: what comes before it need not be kept beside it.
+  void add(Set& set, PeriodId period, PeriodId now, const ThreadPeriods& of);
+  void clear(Set& set);
+
+ private:
   struct Many {
     std::vector<PeriodId> periods;
     std::size_t sorted = 0;  // so many of them are in order
@@ -61,9 +61,45 @@ class Sharings {
     bool has(PeriodId period) const;
     void add(PeriodId period, PeriodId now, const ThreadPeriods& of);
   };
-  std::span<const PeriodId> all(const Last& last) const;
-  bool has(const Last& last, PeriodId period) const;
-  void add(Last& last, PeriodId period, PeriodId now, const ThreadPeriods& of);
+
+  std::vector<Many> many_ = {{}};
+  std::vector<std::uint32_t> free_;
+};
+
+// Whether a use in `now`, a period that is not over, can meet one in `earlier`.
+inline bool meets(PeriodId earlier, PeriodId now, const ThreadPeriods& periods) {
+  return earlier != kNoPeriod && periods.thread(earlier) != periods.thread(now) &&
+         !periods.before(earlier, now);
+}
+inline bool any_meets(std::span<const PeriodId> earlier, PeriodId now,
+                      const ThreadPeriods& periods) {
+  return std::ranges::any_of(earlier, [&](PeriodId one) { return meets(one, now, periods); });
+}
+
+// The index of an item that is not in use.
+template <class T>
+std::uint32_t take_from(std::vector<T>& items, std::vector<std::uint32_t>& free) {
+  if (free.empty()) {
+    items.emplace_back();
+    return static_cast<std::uint32_t>(items.size() - 1);
+  }
+  const std::uint32_t index = free.back();
+  free.pop_back();
+  return index;
+}
+
+// Keeps what does not fit into a Sharing.
+class Sharings {
+ public:
+  // A use in the current period of its thread. Whether anything changed.
+  bool use(Sharing& sharing, PeriodId now, bool writes, const ThreadPeriods& periods);
+
+ private:
+  struct More {
+    LastPeriods::Set writes;
+    LastPeriods::Set reads;
+  };
+  static_assert(sizeof(More) == 64);
 
   bool known(const Sharing& sharing, PeriodId now, bool writes) const;
   void remember(Sharing& sharing, PeriodId now, bool writes, const ThreadPeriods& periods);
@@ -71,8 +107,7 @@ class Sharings {
 
   std::vector<More> more_ = {{}};
   std::vector<std::uint32_t> free_more_;
-  std::vector<Many> many_ = {{}};
-  std::vector<std::uint32_t> free_many_;
+  LastPeriods last_;
 };
 
 }  // namespace tomos

@@ -116,7 +116,8 @@ Verdict judge(const Monitor& monitor, bool violated) {
 
 Analysed analyse(std::unique_ptr<Source> trace, const std::string& name,
                  const std::vector<const Analysis*>& chosen, const AnalysisOptions& options,
-                 Validation validation, ProgressLine& progress) {
+                 Validation validation, ProgressLine& progress,
+                 const std::function<void(Finding&)>& complete) {
   auto owned =
       std::make_unique<Feed>(std::make_unique<Validated>(std::move(trace), name, validation));
   const Feed& feed = *owned;
@@ -156,6 +157,7 @@ Analysed analyse(std::unique_ptr<Source> trace, const std::string& name,
     for (const std::string& note : monitor->notes()) notes.add(monitor->name(), note);
     for (Finding& finding : found) {
       finding.input = name;
+      if (complete) complete(finding);
       result.findings.push_back(std::move(finding));
     }
   }

@@ -1,6 +1,7 @@
 // One trace through all chosen monitors, in one reading.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,9 +27,11 @@ struct Analysed {
 };
 
 // Reads until the end, an error, or an interrupt (interrupt.h), which also ends what the monitors
-// do after that.
+// do after that. `complete`, if there is one, is called with each finding while the trace is still
+// there, at its end.
 Analysed analyse(std::unique_ptr<Source> trace, const std::string& name,
                  const std::vector<const Analysis*>& chosen, const AnalysisOptions& options,
-                 Validation validation, ProgressLine& progress);
+                 Validation validation, ProgressLine& progress,
+                 const std::function<void(Finding&)>& complete = {});
 
 }  // namespace tomos

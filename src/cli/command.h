@@ -17,10 +17,13 @@ struct Command {
   // Declares options, description and examples on the subcommand's app; the result runs it and
   // gives the exit status.
   std::function<int()> (*declare)(CLI::App& app);
+  bool takes_program = false;  // what stands behind "--" is a program and its arguments
 };
 
 std::function<int()> declare_check(CLI::App& app);
 std::function<int()> declare_convert(CLI::App& app);
 std::function<int()> declare_help(CLI::App& app);
+std::function<int()> declare_record(CLI::App& app);
+std::function<int()> declare_run(CLI::App& app);
 
 }  // namespace tomos

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "cli/command.h"
+#include "cli/copy.h"
 #include "cli/errors.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "report/layout.h"
 #include "trace/open.h"
 #include "trace/validate.h"
@@ -40,45 +40,13 @@ struct ConvertOptions {
 };
 
 Result<Format> output_format(const ConvertOptions& options) {
-  if (options.to == "std" || (options.to.empty() && options.out.ends_with(".std")))
-    return Format::kStd;
-  if (options.to == "tomos" || (options.to.empty() && options.out.ends_with(".tomos"))) {
-    return Format::kTomos;
-  }
+  if (options.to == "std") return Format::kStd;
+  if (options.to == "tomos") return Format::kTomos;
+  if (const auto format = format_of(options.out)) return *format;
   return std::unexpected(
       Error{.where = options.out == "-" ? "standard output" : options.out,
             .what = "the name does not say which format to write",
             .remedy = "Let it end in .tomos or .std, or add --to tomos or --to std."});
-}
-
-struct Copied {
-  std::uint64_t events = 0;
-  std::optional<Error> damage;  // what ended the reading early
-};
-
-// All events of `source` into `writer`, up to the end or the damage. The error is one of writing.
-Result<Copied> copy(Source& source, Writer& writer, const ConvertOptions& options) {
-  ProgressLine progress(input_name(options.in), options.quiet);
-  Copied copied;
-  for (Batch batch;;) {
-    if (const auto got = source.next(batch); !got) {
-      copied.damage = got.error();
-      break;
-    }
-    if (batch.events.empty()) break;
-    if (const auto put = writer.write(batch.events, source.names()); !put) {
-      return std::unexpected(put.error());
-    }
-    copied.events += batch.events.size();
-    progress.update(copied.events, source.progress());
-  }
-  if (const auto done = writer.finish(); !done) return std::unexpected(done.error());
-  return copied;
-}
-
-int fail(const Error& error) {
-  print_error(error);
-  return kBadInput;
 }
 
 std::string output_name(const ConvertOptions& options) {
@@ -88,7 +56,7 @@ std::string output_name(const ConvertOptions& options) {
 // The writer knows only the temporary name.
 int fail_writing(const ConvertOptions& options, Error error) {
   error.where = output_name(options);
-  return fail(error);
+  return refuse(error);
 }
 
 // What the reading met on the way, and the exit status it leads to.
@@ -109,25 +77,25 @@ int judge(const ConvertOptions& options, const Copied& copied, const Skipped& sk
 
 int run(const ConvertOptions& options) {
   const auto format = output_format(options);
-  if (!format) return fail(format.error());
+  if (!format) return refuse(format.error());
   auto trace = open_trace(options.in);
-  if (!trace) return fail(trace.error());
+  if (!trace) return refuse(trace.error());
   Validated source(std::move(*trace), input_name(options.in),
                    options.lenient ? Validation::kLenient : Validation::kStrict);
 
   std::optional<NewFile> file;
   if (options.out != "-") {
     auto made = NewFile::at(options.out);
-    if (!made) return fail(made.error());
+    if (!made) return refuse(made.error());
     file.emplace(std::move(*made));
   }
   auto writer = create_trace(file ? file->path() : "-", *format);
   if (!writer) return fail_writing(options, writer.error());
-  const auto copied = copy(source, **writer, options);
+  const auto copied = copy(source, **writer, input_name(options.in), options.quiet);
   if (!copied) return fail_writing(options, copied.error());
-  if (const auto& damage = copied->damage; damage && copied->events == 0) return fail(*damage);
+  if (const auto& damage = copied->damage; damage && copied->events == 0) return refuse(*damage);
   if (file) {
-    if (const auto moved = file->commit(); !moved) return fail(moved.error());
+    if (const auto moved = file->commit(); !moved) return refuse(moved.error());
   }
   return judge(options, *copied, source.skipped());
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/command.h"
 #include "cli/options.h"
 #include "report/layout.h"
 
@@ -43,12 +44,19 @@ const CLI::Option* option_of(const CLI::App& app, std::string_view message) {
 void print_error(const Error& error) { print_message("tomos", error); }
 void print_warning(const Error& error) { print_message("tomos: warning", error); }
 
+int refuse(const Error& error) {
+  print_error(error);
+  return kBadInput;
+}
+
 Error explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto parsed = app.get_subcommands();
   const CLI::App& at = parsed.empty() ? app : *parsed.front();
   Error result;
   if (!parsed.empty()) result.where = at.get_name();
   result.remedy = fmt::format("See 'tomos {}--help'.", parsed.empty() ? "" : at.get_name() + " ");
+
+  if (takes_program(at)) result.remedy += " Options of the program stand behind --.";
 
   // An unknown option is the cause of whatever else is missing.
   for (const std::string& word : at.remaining()) {

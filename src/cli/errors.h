@@ -12,6 +12,8 @@ namespace tomos {
 // out.
 void print_error(const Error& error);
 void print_warning(const Error& error);
+// Prints the error and gives the exit status for bad usage and bad input.
+int refuse(const Error& error);
 
 // What a wrong command line means in words a user can act on.
 Error explain(const CLI::App& app, const CLI::ParseError& error);

@@ -22,6 +22,8 @@ std::atomic<bool> stopping = false;
 std::atomic<bool> was_interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 
+void (*inherited_pipe_action)(int) = SIG_DFL;
+
 constexpr std::string_view kStopping =
     "tomos: interrupted: reporting on what has been read; interrupt again to end at once\n";
 
@@ -61,6 +63,10 @@ void die_of_interrupt() {
   std::raise(SIGINT);
   std::abort();
 }
+
+void die_of_closed_pipe() { inherited_pipe_action = std::signal(SIGPIPE, SIG_DFL); }
+
+void restore_inherited_signals() { std::signal(SIGPIPE, inherited_pipe_action); }
 
 void remove_on_death(const std::string& path) {
   has_path = false;

@@ -12,6 +12,11 @@ bool interrupted();
 // Dies as an uncaught SIGINT does, so that a shell or make that started us stops as well.
 [[noreturn]] void die_of_interrupt();
 
+// A reader of our output that goes away ends us quietly, even if whoever started us ignores the
+// signal. In a child that is to run another program: as it was before.
+void die_of_closed_pipe();
+void restore_inherited_signals();
+
 // The one file to remove if SIGINT, SIGTERM or SIGHUP kills the process; empty for none.
 void remove_on_death(const std::string& path);
 // Removes it now.

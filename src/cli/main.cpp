@@ -2,17 +2,19 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
-#include <csignal>
 #include <exception>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "cli/completion.h"
 #include "cli/errors.h"
 #include "cli/help_format.h"
 #include "cli/interrupt.h"
+#include "cli/launch.h"
 #include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -22,6 +24,8 @@ namespace tomos {
 namespace {
 
 constexpr std::array kCommands = {
+    Command{.name = "run", .declare = declare_run, .takes_program = true},
+    Command{.name = "record", .declare = declare_record, .takes_program = true},
     Command{"check", declare_check},
     Command{"convert", declare_convert},
     Command{"help", declare_help},
@@ -32,9 +36,23 @@ constexpr const char* kDescription =
 
 constexpr const char* kExamples =
     "Examples:\n"
+    "  tomos run -- ./server            run a program that tomos-c++ has built, and judge the run\n"
     "  tomos check run.tomos            judge a recorded run\n"
     "  tomos convert run.tomos run.std  make it readable\n"
     "  tomos help check                 all about one command";
+
+// The command line as the option parser is to see it.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const auto command =
+      std::ranges::find_if(words, [](const std::string& word) { return !word.starts_with('-'); });
+  const bool marked = std::ranges::any_of(kCommands, [&](const Command& one) {
+    return one.takes_program && command != words.end() && *command == one.name;
+  });
+  if (marked) words = mark_program(std::move(words));
+  std::ranges::reverse(words);  // as the parser wants them
+  return words;
+}
 
 int run(int argc, char** argv) {
   CLI::App app(kDescription, "tomos");
@@ -60,7 +78,7 @@ int run(int argc, char** argv) {
       ->check(one_of({"bash", "zsh"}));
 
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv));
   } catch (const CLI::CallForHelp&) {
     return print(app.help());
   } catch (const CLI::CallForVersion&) {
@@ -104,7 +122,6 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::set_terminate(tomos::die_of_exception);
-  // A reader that goes away ends us quietly, even if whoever started us ignores the signal.
-  std::signal(SIGPIPE, SIG_DFL);
+  tomos::die_of_closed_pipe();
   return tomos::run(argc, argv);
 }

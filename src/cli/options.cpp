@@ -87,6 +87,8 @@ std::string placeholder(const CLI::Option& option) {
   return name.empty() ? fmt::format("{}", fmt::join(values_of(option), "|")) : name;
 }
 
+bool takes_program(const CLI::App& app) { return app.get_option_no_throw("PROG") != nullptr; }
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -120,6 +122,16 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     }
   }
   return nearest ? fmt::format(" Did you mean '{}'?", *nearest) : "";
+}
+
+std::string quoted(const std::string& text) {
+  const bool plain = text.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+,=@%"
+                         "-") == std::string::npos;
+  if (plain) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 }  // namespace tomos

@@ -24,10 +24,16 @@ bool is_flag(const CLI::Option& option);
 // What stands for an option's value in help: "FILE", "text|json"; empty for a flag.
 std::string placeholder(const CLI::Option& option);
 
+// Whether a command wants "--" before its arguments, which are a program and what belongs to it.
+bool takes_program(const CLI::App& app);
+
 std::vector<std::string> command_names(const CLI::App& app);
 
 bool contains(const std::vector<std::string>& values, std::string_view value);
 std::vector<std::string> split(std::string_view text, char separator);
+
+// As one word of a shell command.
+std::string quoted(const std::string& text);
 
 // " Did you mean 'check'?", or nothing if none of the candidates is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);

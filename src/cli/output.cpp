@@ -40,12 +40,13 @@ Result<void> write_all(int descriptor, std::string_view name, std::string_view t
 
 }  // namespace
 
-Result<void> write_standard_output(std::string_view text) {
-  return write_all(STDOUT_FILENO, "standard output", text);
+Result<void> write_to(int descriptor, std::string_view text) {
+  return write_all(descriptor, descriptor == STDERR_FILENO ? "standard error" : "standard output",
+                   text);
 }
 
 int print(std::string_view text) {
-  const auto written = write_standard_output(text);
+  const auto written = write_to(STDOUT_FILENO, text);
   if (written) return kNothingFound;
   print_error(written.error());
   return kBadInput;

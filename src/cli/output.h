@@ -11,7 +11,8 @@ namespace tomos {
 // To standard output; says what went wrong and gives the exit status.
 int print(std::string_view text);
 
-Result<void> write_standard_output(std::string_view text);
+// To standard output or standard error.
+Result<void> write_to(int descriptor, std::string_view text);
 
 // A file written beside its final place and moved there by commit(). Until then a file of that name
 // stays as it is. If commit() is never called, nothing is left behind, not even when a signal kills

@@ -45,6 +45,7 @@ struct Analysis {
   std::unique_ptr<Monitor> (*make)(const AnalysisOptions&);
   bool predicts = true;              // what other schedules could do; false: judges the run
   bool assumes_no_deadlock = false;  // its verdict is worth little where lock-order finds one
+  bool counts_repeats = false;       // repeats that tell the others nothing can change its verdict
 };
 
 std::span<const Analysis> analyses();

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <initializer_list>
 #include <optional>
+#include <set>
 
 namespace tomos {
 
@@ -50,6 +51,7 @@ class Fingerprint {
     add(std::size_t{location.line});
     add(std::size_t{location.column});
   }
+  const std::string& bytes() const { return bytes_; }
   std::string digest() const {
     return fmt::format("{:016x}", XXH3_64bits(bytes_.data(), bytes_.size()));
   }
@@ -57,6 +59,35 @@ class Fingerprint {
  private:
   std::string bytes_;
 };
+
+// Each once, in an order that depends on nothing but them.
+void add_set(Fingerprint& print, const std::set<std::string>& texts) {
+  print.add(texts.size());
+  for (const std::string& text : texts) print.add(text);
+}
+
+// A hash of which transactions do what where.
+std::string place_of(const Finding& finding) {
+  std::set<std::string> transactions;
+  for (const Finding::Transaction& transaction : finding.transactions) {
+    Fingerprint part;
+    part.add(transaction.label);
+    part.add(transaction.location);
+    transactions.insert(part.bytes());
+  }
+  std::set<std::string> events;
+  for (const Finding::Event& event : finding.events) {
+    Fingerprint part;
+    part.add(event.op);
+    part.add(event.location);
+    events.insert(part.bytes());
+  }
+  Fingerprint print;
+  print.add(to_string(finding.kind));
+  add_set(print, transactions);
+  add_set(print, events);
+  return print.digest();
+}
 
 }  // namespace
 
@@ -120,6 +151,7 @@ bool is_mover_pattern(std::string_view pattern) {
 }
 
 std::string Finding::id() const {
+  if (!analyses.empty()) return place_of(*this);
   Fingerprint print;
   print.add(analysis);
   print.add(to_string(kind));

@@ -45,8 +45,8 @@ struct Finding {
     std::string variable;  // or lock, or thread: what `op` works on
     std::vector<std::string> locks;
     Location location;
-    std::vector<std::string> stack;
-    std::size_t transaction = 0;  // index into transactions
+    std::vector<std::string> stack;  // "Account::get account.cpp:4:12", innermost first
+    std::size_t transaction = 0;     // index into transactions
   };
   // "from must come before to": events[from] and events[to] are what made it so. Between events of
   // one thread it is the thread's own order.
@@ -55,7 +55,16 @@ struct Finding {
     std::size_t to = 0;
   };
 
+  // Where a thread that the finding names comes from.
+  struct Thread {
+    std::string name;
+    std::string creator;
+    Location location;  // where it was created
+    std::vector<std::string> stack;
+  };
+
   std::string analysis;
+  std::vector<std::string> analyses;  // all that found it (see agree()); empty: only `analysis`
   Kind kind = Kind::kAtomicity;
   Certainty verdict = Certainty::kObserved;
   std::string pattern;  // "R-W-R", "R B L R B L"
@@ -63,13 +72,17 @@ struct Finding {
   std::vector<Transaction> transactions;  // the first is the one that is cut
   std::vector<Event> events;              // in the order of the run that did it, or could
   std::vector<Edge> edges;                // once round the cycle, from the first transaction
+  std::vector<Thread> threads;            // those whose creation is known
+  std::string test;                       // the test that was running, if one was
   std::string fix;
   std::string replay;
   std::string input;        // the trace it was found in
   std::uint64_t count = 1;  // how often it was met
 
   // Stable over runs: a hash of what the finding is about (analysis, kind, labels, operations,
-  // places), not of ids, thread names, counts or how often a loop ran.
+  // places), not of ids, thread names, counts or how often a loop ran. Of what several analyses may
+  // agree on, neither the analyses nor the order of the events count: they may differ from run to
+  // run.
   std::string id() const;
 };
 

@@ -36,8 +36,10 @@ bool is_single_access(const Finding& finding, std::size_t transaction) {
          });
 }
 
+// Without the column: there is little room, and what stands around has it.
 std::string known(const Location& location) {
-  return location == Location() ? std::string() : to_string(location);
+  if (location == Location()) return "";
+  return to_string({.file = location.file, .line = location.line});
 }
 
 std::size_t thread_index(std::vector<std::string>& threads, const std::string& thread) {

@@ -28,9 +28,18 @@ Json to_json(const Finding::Event& event) {
           {"transaction", event.transaction}};
 }
 
+Json to_json(const Finding::Thread& thread) {
+  return {{"name", thread.name},
+          {"creator", thread.creator},
+          {"location", to_json(thread.location)},
+          {"stack", thread.stack}};
+}
+
 Json to_json(const Finding& finding) {
+  const std::vector<std::string> alone = {finding.analysis};
   Json json = {{"id", finding.id()},
                {"analysis", finding.analysis},
+               {"analyses", finding.analyses.empty() ? alone : finding.analyses},
                {"kind", to_string(finding.kind)},
                {"verdict", to_string(finding.verdict)},
                {"pattern", finding.pattern},
@@ -47,6 +56,9 @@ Json to_json(const Finding& finding) {
   for (const auto& edge : finding.edges) {
     json["edges"].push_back({{"from", edge.from}, {"to", edge.to}});
   }
+  json["threads"] = Json::array();
+  for (const auto& thread : finding.threads) json["threads"].push_back(to_json(thread));
+  if (!finding.test.empty()) json["test"] = finding.test;
   json["fix"] = finding.fix;
   json["replay"] = finding.replay;
   return json;

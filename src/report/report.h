@@ -43,6 +43,12 @@ struct Report {
   std::vector<std::string> notes;  // what the reader must know to trust the verdicts
 };
 
+// What several analyses have found at one place becomes one finding, which lists them: the same
+// kind, transactions, variables and lines. Reduction does not ask by whom a transaction is cut:
+// what it finds joins whatever else was found about that transaction. The most certain finding is
+// the one that stays, in the place of the first.
+std::vector<Finding> agree(std::vector<Finding> findings);
+
 // Findings of one id become the first of them, with the counts added. The order stays.
 std::vector<Finding> merge_equal(std::vector<Finding> findings);
 

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/code_frames.h"
 #include "report/explain.h"
 #include "report/interleaving.h"
 #include "report/layout.h"
@@ -47,9 +48,17 @@ Finding made_printable(Finding finding) {
     clean(event.variable);
     clean(event.location.file);
     for (std::string& lock : event.locks) clean(lock);
+    for (std::string& frame : event.stack) clean(frame);
   }
+  for (auto& thread : finding.threads) {
+    clean(thread.name);
+    clean(thread.creator);
+    clean(thread.location.file);
+    for (std::string& frame : thread.stack) clean(frame);
+  }
+  for (std::string& analysis : finding.analyses) clean(analysis);
   for (std::string* text : {&finding.analysis, &finding.pattern, &finding.message, &finding.fix,
-                            &finding.replay, &finding.input}) {
+                            &finding.replay, &finding.input, &finding.test}) {
     clean(*text);
   }
   return finding;
@@ -113,12 +122,50 @@ Finding in_order(Finding finding) {
   return finding;
 }
 
-std::string print_finding(const Finding& original, std::size_t number, const TextStyle& style,
-                          const Palette& palette) {
-  const Finding finding = made_printable(in_order(abridged(original)));
-  std::string heading = fmt::format("{}, {} by {}", title(finding.kind), to_string(finding.verdict),
-                                    finding.analysis);
+std::string heading_of(const Finding& finding) {
+  std::string heading =
+      fmt::format("{}, {}{} by {}", title(finding.kind), to_string(finding.verdict),
+                  finding.analyses.size() > 1 ? "; found" : "",
+                  finding.analyses.empty() ? finding.analysis
+                                           : fmt::format("{}", fmt::join(finding.analyses, ", ")));
   if (!finding.input.empty()) heading += " in " + finding.input;
+  if (!finding.test.empty()) heading += ", in test " + finding.test;
+  return heading;
+}
+
+// A stack that is not more than the place that the drawing shows says nothing.
+std::string print_stacks(const Finding& finding, std::size_t columns) {
+  std::string out;
+  std::set<std::string> shown;
+  const auto add = [&](const std::string& head, const std::vector<std::string>& stack) {
+    std::string text = wrap("    ", head, columns);
+    for (const std::string& frame : stack) text += wrap("      ", frame, columns);
+    if (shown.insert(text).second) out += text;
+  };
+  for (const auto& event : finding.events) {
+    if (event.stack.size() < 2) continue;
+    add(fmt::format("{}, {}{}{}:", event.thread, event.op, event.variable.empty() ? "" : " ",
+                    event.variable),
+        event.stack);
+  }
+  if (!out.empty()) out = "  Called from:\n" + out + '\n';
+  std::string threads;
+  std::swap(out, threads);
+  for (const auto& thread : finding.threads) {
+    const bool whole = thread.stack.size() > 1;
+    add(fmt::format("{} was started by {}{}{}", thread.name, thread.creator,
+                    thread.location.line == 0 ? "" : " at " + to_string(thread.location),
+                    whole ? ":" : ""),
+        whole ? thread.stack : std::vector<std::string>());
+  }
+  if (!out.empty()) out = "  Threads:\n" + out + '\n';
+  return threads + out;
+}
+
+std::string print_finding(const Finding& original, std::size_t number, const TextStyle& style,
+                          SourceLines& sources, const Palette& palette) {
+  const Finding finding = made_printable(in_order(abridged(original)));
+  std::string heading = heading_of(finding);
   if (finding.count > 1) heading += fmt::format(", found {} times", finding.count);
   const std::string numbered = wrap(fmt::format("{}. ", number), heading, style.columns);
   std::string out = paint(palette.bad, numbered.substr(0, numbered.size() - 1), palette) + '\n';
@@ -151,6 +198,15 @@ std::string print_finding(const Finding& original, std::size_t number, const Tex
            '\n';
   }
   if (const std::string why = explain(finding, style.columns); !why.empty()) out += why + '\n';
+  // A trace may speak of any file, or of one that has changed since; a recording with stacks is of
+  // a program that is there.
+  const bool recorded =
+      std::ranges::any_of(finding.events, [](const auto& event) { return !event.stack.empty(); });
+  const std::string code = recorded ? code_frames(finding, sources, style.columns) : "";
+  if (!code.empty()) {
+    out += "  In the source:\n" + code + '\n';
+  }
+  out += print_stacks(finding, style.columns);
   if (!finding.fix.empty()) out += wrap("  Fix: ", finding.fix, style.columns);
   if (!finding.replay.empty()) out += "  See it again: " + finding.replay + '\n';
   return out + fmt::format("  Id: {}\n", original.id());
@@ -249,8 +305,9 @@ std::string print_findings(const std::vector<Finding>& findings, const TextStyle
                            const Palette& palette) {
   std::string out;
   std::size_t number = 0;
+  SourceLines sources;
   for (const auto& group : grouped(findings)) {
-    out += print_finding(*group.front(), ++number, style, palette);
+    out += print_finding(*group.front(), ++number, style, sources, palette);
     if (group.size() > 1) out += "  The same transactions, also in this way:\n";
     for (std::size_t i = 1; i < group.size(); ++i) {
       out += print_variant(*group[i], *group.front(), ++number, style.columns);
@@ -269,7 +326,10 @@ std::string summarize(const Report& report, const Palette& palette) {
     if (!out.empty()) out += ", ";
     out += fmt::format("{}: {}", judgement.analysis,
                        paint(color, to_string(judgement.verdict), palette));
-    const auto found = std::ranges::count(report.findings, judgement.analysis, &Finding::analysis);
+    const auto found = std::ranges::count_if(report.findings, [&](const Finding& finding) {
+      return finding.analysis == judgement.analysis ||
+             std::ranges::find(finding.analyses, judgement.analysis) != finding.analyses.end();
+    });
     if (found > 0)
       out += fmt::format(" ({})", counted(static_cast<std::uint64_t>(found), "finding"));
   }

@@ -10,13 +10,16 @@ config.suffixes = [".std", ".test"]
 config.excludes = ["inputs", "improvements"]
 config.test_source_root = os.path.dirname(__file__)
 
-for name in ("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"):
+for name in ("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TOMOS_COMPILER", "TOMOS_CC", "TOMOS_CXX", "TOMOS_VERBOSE", "TOMOS_DISABLE"):
     config.environment.pop(name, None)
 config.environment["COLUMNS"] = "300"  # no line is broken, however long the path of this folder is
 config.environment["PATH"] = os.pathsep.join(
     [os.path.join(config.test_source_root, "inputs"), "/usr/lib/llvm-19/bin", config.environment["PATH"]]
 )
 
+config.substitutions.append(("%tomos_cc", os.path.join(os.path.dirname(config.tomos), "tomos-cc")))
+config.substitutions.append(("%tomos_cxx", os.path.join(os.path.dirname(config.tomos), "tomos-c++")))
+config.substitutions.append(("%tomos_build", os.path.dirname(config.tomos)))
 config.substitutions.append(("%tomos", config.tomos))
 config.substitutions.append(("%examples", os.path.join(config.source_root, "examples")))
 config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "inputs")))
@@ -27,6 +30,6 @@ if not config.sanitize:
     config.available_features.add("preload")  # a sanitizer's runtime wants to be the first library
 if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
-for tool in ("man", "zsh"):
+for tool in ("ccache", "man", "zsh"):
     if any(os.access(os.path.join(d, tool), os.X_OK) for d in os.environ["PATH"].split(os.pathsep)):
         config.available_features.add(tool)

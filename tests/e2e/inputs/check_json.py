@@ -4,9 +4,10 @@ import json
 import sys
 
 FINDING = {
-    "id": str, "analysis": str, "kind": str, "verdict": str, "pattern": str, "message": str, "transactions": list,
-    "events": list, "edges": list, "fix": str, "replay": str, "input": str, "count": int,
+    "id": str, "analysis": str, "analyses": list, "kind": str, "verdict": str, "pattern": str, "message": str, "transactions": list,
+    "events": list, "edges": list, "threads": list, "fix": str, "replay": str, "input": str, "count": int,
 }
+THREAD = {"name": str, "creator": str, "location": dict, "stack": list}
 EVENT = {
     "thread": str, "op": str, "variable": str, "locks": list, "location": dict, "stack": list, "transaction": int,
 }
@@ -34,11 +35,15 @@ with open(sys.argv[1], encoding="utf-8") as file:
 f = r["findings"]
 check(r, REPORT, "report")
 check(r["stats"], STATS, "stats")
-assert r["schema"] == "tomos/1" and r["tool"] == "check"
+assert r["schema"] == "tomos/1" and r["tool"] in ("check", "run")
 assert all(verdict in ("ok", "violation", "unknown") for verdict in r["verdicts"].values())
 assert r["stats"]["peak_rss"] > 1_000_000
 for finding in f:
-    check(finding, FINDING, "finding")
+    check(finding, FINDING | ({"test": str} if "test" in finding else {}), "finding")
+    assert finding["analyses"][0] == finding["analysis"]
+    for thread in finding["threads"]:
+        check(thread, THREAD, "thread")
+        check_location(thread["location"])
     assert len(finding["id"]) == 16 and int(finding["id"], 16) >= 0
     assert finding["kind"] in ("atomicity", "race", "deadlock", "crash", "anomaly")
     assert finding["verdict"] in ("predicted", "observed", "confirmed", "proved")

@@ -1,0 +1,138 @@
+#include "cli/recorded_process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "cli/launch.h"
+#include "cli/recording_details.h"
+
+namespace tomos {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code error;
+  return fs::equivalent(one, other, error) && !error;
+}
+
+// The process that was started bears the name the user gave it; others that of their program.
+std::string name_of(const Recording& recording, const std::string& file,
+                    const std::string& program) {
+  const auto modules = recording.modules();
+  std::string name = modules.empty() ? program : shown_path(modules[0].path);
+  if (!program.empty() && !modules.empty() &&
+      is_same_file(modules[0].path, find_program(program))) {
+    name = program;
+  }
+  if (name.empty()) name = file;
+  const bool first = fs::path(file).extension().empty();
+  return first ? name : fmt::format("{} (process {})", name, recording.header().pid);
+}
+
+// "a, b and c"; of many only some.
+std::string listed(const std::set<std::string>& names) {
+  constexpr std::size_t kMost = 8;
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& name : names) {
+    if (count == kMost) return fmt::format("{} and {} more", text, names.size() - kMost);
+    if (count > 0) text += count + 1 == names.size() ? " and " : ", ";
+    text += name;
+    ++count;
+  }
+  return text;
+}
+
+}  // namespace
+
+Result<RecordedProcess> RecordedProcess::open(const std::string& file, const std::string& program) {
+  auto recording = open_recording(file);
+  if (!recording) return std::unexpected(std::move(recording.error()));
+  RecordedProcess process;
+  process.recording_ = std::move(*recording);
+  process.names_ = std::make_unique<ProgramNames>(*process.recording_);
+  process.name_ = name_of(*process.recording_, file, program);
+  return process;
+}
+
+bool RecordedProcess::is_instrumented() const {
+  return std::ranges::any_of(recording_->modules(), &recording::Module::instrumented);
+}
+
+std::unique_ptr<RecordedEvents> RecordedProcess::events() { return recording_->events(*names_); }
+
+void RecordedProcess::judge(Judge& judge, const std::string& name) {
+  auto trace = events();
+  RecordingDetails details(*trace, *names_);
+  judge.judge(std::move(trace), name, [&](Finding& finding) { details.add_to(finding); });
+}
+
+std::string RecordedProcess::missing() const {
+  if (recording_->header().lost == 0) return "";
+  return fmt::format(
+      "{}: there was no room left for the recording; what the program did after that is not in it. "
+      "Make room on the disk, or let TMPDIR name another folder",
+      name_);
+}
+
+std::vector<std::string> RecordedProcess::notes() const {
+  std::set<std::string> libraries;
+  std::set<std::string> waiting;
+  for (const recording::NoteText& note : recording_->notes()) {
+    switch (note.note) {
+      case recording::Note::kSynchronises:
+        libraries.insert(fs::path(note.text).filename().string());
+        break;
+      case recording::Note::kWaits:
+        if (!note.text.empty()) waiting.insert(note.text);
+        break;
+      case recording::Note::kTest:
+        break;
+    }
+  }
+  std::vector<std::string> result;
+  if (!libraries.empty()) {
+    result.push_back(fmt::format(
+        "{}: {} synchronise{} threads but {} not built with tomos-c++: what a finding shows may be "
+        "kept from happening there, so trust it less",
+        name_, listed(libraries), libraries.size() == 1 ? "s" : "",
+        libraries.size() == 1 ? "is" : "are"));
+  }
+  if (!waiting.empty()) {
+    result.push_back(fmt::format("{}: {} wait{} on a condition, so {} not taken to be atomic",
+                                 name_, listed(waiting), waiting.size() == 1 ? "s" : "",
+                                 waiting.size() == 1 ? "it is" : "they are"));
+  }
+  for (const std::string& problem : names_->problems()) {
+    result.push_back(fmt::format("{}: {}", name_, problem));
+  }
+  return result;
+}
+
+bool is_recording(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return false;
+  std::ifstream in(path, std::ios::binary);
+  std::uint64_t magic = 0;
+  in.read(reinterpret_cast<char*>(&magic), sizeof(magic));
+  return in && magic == recording::kMagic;
+}
+
+Error not_instrumented(const std::string& program, int status) {
+  return {.where = program,
+          .what = fmt::format("no instrumented code has run (it ended with {})",
+                              describe_status(status)),
+          .remedy =
+              "Build it with tomos-c++ or tomos-cc (CXX=tomos-c++ CC=tomos-cc), and link it "
+              "with them, too."};
+}
+
+}  // namespace tomos

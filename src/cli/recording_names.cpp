@@ -1,0 +1,185 @@
+#include "cli/recording_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace tomos {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string place_of(const Frame& frame) {
+  if (frame.file.empty()) return frame.function;
+  std::string text = shown_path(frame.file);
+  if (frame.line > 0) text += fmt::format(":{}", frame.line);
+  if (frame.line > 0 && frame.column > 0) text += fmt::format(":{}", frame.column);
+  return text;
+}
+
+// The innermost frame of the user's, or null.
+const Frame* users(const std::vector<Frame>& frames) {
+  const auto frame = std::ranges::find(frames, false, &Frame::system);
+  return frame == frames.end() ? nullptr : &*frame;
+}
+
+// Functions of std::atomic and its like, which do for the user what the user's own code asks for.
+bool is_atomic_wrapper(const Frame& frame) {
+  return frame.system && (frame.function.starts_with("std::atomic") ||
+                          (frame.function.starts_with("std::__atomic_") &&
+                           !frame.function.starts_with("std::__atomic_futex")));
+}
+
+// The counts of std::shared_ptr and others of the library's.
+bool is_count(const Frame& frame) {
+  return frame.system && (frame.function.starts_with("std::_Sp_counted_base<") ||
+                          frame.function.starts_with("__gnu_cxx::__exchange_and_add") ||
+                          frame.function.starts_with("__gnu_cxx::__atomic_add"));
+}
+
+}  // namespace
+
+std::string shown_path(const std::string& path) {
+  static const std::string here = [] {
+    std::error_code error;
+    std::string folder = fs::current_path(error).string();
+    if (!folder.ends_with('/')) folder += '/';
+    return error ? std::string() : folder;
+  }();
+  const std::string plain = fs::path(path).lexically_normal().string();
+  const bool below = !here.empty() && here != "/" && plain.starts_with(here);
+  return below ? plain.substr(here.size()) : plain;
+}
+
+ProgramNames::ProgramNames(const Recording& recording) : recording_(recording) {
+  for (const recording::Module& module : recording.modules()) {
+    symbols_.add_module(module.path, module.bias, module.first, module.end);
+  }
+}
+
+std::string ProgramNames::location(std::uint64_t pc) { return location(pc, {}); }
+
+std::string ProgramNames::location(std::uint64_t pc, std::span<const std::uint64_t> calls) {
+  std::vector<std::uint64_t> stack = {pc};
+  stack.insert(stack.end(), calls.begin(), calls.end());
+  std::string text = place(stack);
+  pcs_.try_emplace(text, pc);
+  return text;
+}
+
+std::uint64_t ProgramNames::pc_at(const std::string& location) const {
+  const auto known = pcs_.find(location);
+  return known == pcs_.end() ? 0 : known->second;
+}
+
+std::string ProgramNames::location(const recording::Label& label) {
+  return fmt::format("{}:{}", shown_path(label.file), label.line);
+}
+
+bool ProgramNames::is_users(std::uint64_t pc) {
+  const std::vector<Frame>& frames = symbols_.frames(pc);
+  if (frames.empty()) return true;
+  // An atomic operation is whose code asks for it: what the library does for itself stays the
+  // library's when it is inlined into the user's code.
+  const auto asks = std::ranges::find_if_not(frames, is_atomic_wrapper);
+  if (asks != frames.end() && (is_count(*asks) || asks != frames.begin())) return !asks->system;
+  return users(frames) != nullptr;
+}
+
+std::string ProgramNames::place(std::span<const std::uint64_t> stack) {
+  for (const std::uint64_t pc : stack) {
+    if (const Frame* frame = users(symbols_.frames(pc))) return place_of(*frame);
+  }
+  const std::vector<Frame> none;
+  const std::vector<Frame>& innermost = stack.empty() ? none : symbols_.frames(stack.front());
+  return innermost.empty() ? "" : place_of(innermost.back());
+}
+
+std::vector<std::string> ProgramNames::frames(std::span<const std::uint64_t> stack) {
+  std::vector<std::string> result;
+  std::string called;        // a frame of the system, of which no caller has been seen yet
+  bool users_first = false;  // a frame of the user's has been seen
+  for (const std::uint64_t pc : stack) {
+    for (const Frame& frame : symbols_.frames(pc)) {
+      const std::string place = place_of(frame);
+      std::string text =
+          place == frame.function ? place : fmt::format("{} {}", frame.function, place);
+      if (frame.system) {
+        called = users_first ? "" : std::move(text);
+        continue;
+      }
+      if (!called.empty()) result.push_back(std::exchange(called, {}));
+      users_first = true;
+      result.push_back(std::move(text));
+    }
+  }
+  if (!called.empty()) result.push_back(std::move(called));
+  return result;
+}
+
+std::string ProgramNames::allocation(const recording::Object& object) {
+  std::vector<std::uint64_t> stack = {object.pc};
+  const auto callers = recording_.stack(object.stack);
+  stack.insert(stack.end(), callers.begin(), callers.end());
+  return place(stack);
+}
+
+std::string ProgramNames::memory(std::uint64_t address, const recording::Object* object) {
+  if (object == nullptr) return symbols_.global(address);
+  const std::uint64_t offset = address - object->address;
+  const std::string& type = symbols_.allocated_type(object->pc);
+  std::string field = type.empty() ? "" : symbols_.field(type, offset);
+  const std::string from = allocation(*object);
+  if (field.empty()) {
+    if (from.empty()) return "";
+    return fmt::format("byte {} of the {} from {}", offset, type.empty() ? "object" : type, from);
+  }
+  // The first object of its kind needs nothing to tell it from others, and mostly there are none.
+  const auto [first, is_new] = first_.try_emplace(field, object->address);
+  if (is_new || first->second == object->address || from.empty()) return field;
+  return fmt::format("{} of the object from {}", field, from);
+}
+
+std::string ProgramNames::variable(std::uint64_t address, std::uint64_t size, std::uint64_t pc,
+                                   const recording::Object* object) {
+  std::string name = memory(address, object);
+  if (!name.empty()) return name;
+  const std::string where = is_users(pc) ? place(std::span(&pc, 1)) : "";
+  return where.empty() ? fmt::format("{} bytes of memory", size)
+                       : fmt::format("memory first used at {}", where);
+}
+
+std::string ProgramNames::lock(std::uint64_t address, std::uint64_t pc,
+                               const recording::Object* object) {
+  std::string name = memory(address, object);
+  if (!name.empty()) return name;
+  // A line inside the C++ library would tell nobody which lock it is.
+  const std::string where = is_users(pc) ? place(std::span(&pc, 1)) : "";
+  return where.empty() ? "a lock" : fmt::format("the lock first used at {}", where);
+}
+
+std::string ProgramNames::thread(const recording::Thread& thread) {
+  std::string name = thread.name;
+  if (!threads_.try_emplace(name, &thread).second) {
+    name += fmt::format(" (T{})", thread.number);
+    threads_.try_emplace(name, &thread);
+  }
+  thread_names_[thread.number] = name;
+  return name;
+}
+
+const recording::Thread* ProgramNames::thread_called(const std::string& name) const {
+  const auto known = threads_.find(name);
+  return known == threads_.end() ? nullptr : known->second;
+}
+
+std::string ProgramNames::thread_name(std::uint64_t number) const {
+  const auto known = thread_names_.find(number);
+  return known == thread_names_.end() ? "?" : known->second;
+}
+
+}  // namespace tomos

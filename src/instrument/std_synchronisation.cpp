@@ -1,0 +1,223 @@
+// Makes std::barrier, std::latch and std::counting_semaphore visible. In libstdc++ they are nothing
+// but atomics in headers, so no interposed function sees them, and their insides would look like
+// shared variables of the user's.
+//
+// Two steps. The insides of these classes are kept out of the thread sanitizer's hands. And around
+// each call of one of their operations from the user's code the runtime is told what it means. At
+// the call and not in the operation, because there the place in the program is the user's.
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/StringRef.h>
+#include <llvm/ADT/StringSwitch.h>
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "passes.h"
+
+namespace tomos::instrument {
+namespace {
+
+// The next identifier of a mangled name ("5latch" is "latch"), taken off its front.
+llvm::StringRef take_identifier(llvm::StringRef& name) {
+  std::size_t length = 0;
+  if (name.consumeInteger(10, length) || length > name.size()) return {};
+  const llvm::StringRef identifier = name.take_front(length);
+  name = name.drop_front(length);
+  return identifier;
+}
+
+// What follows "std::" in a mangled name of a function in namespace std, or of a lambda in one.
+bool consume_std(llvm::StringRef& name) {
+  if (!name.consume_front("_Z")) return false;
+  name = name.ltrim("ZNK");
+  return name.consume_front("St");
+}
+
+bool is_inside(llvm::StringRef name) {
+  if (!consume_std(name)) return false;
+  const llvm::StringRef outer = take_identifier(name);
+  if (outer == "__detail") {
+    constexpr std::array<llvm::StringRef, 6> kWaiting = {"__waiter",        "__platform_",
+                                                         "__atomic_spin",   "__thread_",
+                                                         "__default_spin_", "__timed_waiter"};
+    const llvm::StringRef inner = take_identifier(name);
+    return llvm::any_of(kWaiting, [&](llvm::StringRef one) { return inner.starts_with(one); });
+  }
+  // The phase of a barrier, by which its threads wait for each other.
+  if (outer == "__atomic_ref") return name.contains("__barrier_phase_t");
+  return outer == "barrier" || outer == "__tree_barrier" || outer == "latch" ||
+         outer == "counting_semaphore" || outer == "__atomic_semaphore" ||
+         outer.starts_with("__atomic_wait_address") || outer.starts_with("__atomic_notify_address");
+}
+
+enum class Before { kNothing, kArrive, kArriveForSeveral, kSignal };
+enum class After { kNothing, kLeave, kWaitOver, kWaitOverIfTrue };
+struct Meaning {
+  Before before = Before::kNothing;
+  After after = After::kNothing;
+};
+
+// The last part of a function's name, without template arguments: "try_acquire_for".
+std::string base_name(const std::string& mangled) {
+  llvm::ItaniumPartialDemangler demangler;
+  if (demangler.partialDemangle(mangled.c_str())) return {};
+  std::size_t size = 0;
+  char* text = demangler.getFunctionBaseName(nullptr, &size);
+  std::string name = text != nullptr ? text : "";
+  std::free(text);
+  return name;
+}
+
+Meaning meaning_of(llvm::StringRef name) {
+  const std::string mangled = name.str();
+  if (name.starts_with("_ZZ") || !consume_std(name)) return {};
+  const llvm::StringRef outer = take_identifier(name);
+  if (outer != "barrier" && outer != "latch" && outer != "counting_semaphore") return {};
+  const std::string method = base_name(mangled);
+  if (outer == "barrier") {
+    return llvm::StringSwitch<Meaning>(method)
+        .Case("arrive", {Before::kArriveForSeveral, After::kNothing})
+        .Case("wait", {Before::kNothing, After::kLeave})
+        .Case("arrive_and_wait", {Before::kArrive, After::kLeave})
+        .Case("arrive_and_drop", {Before::kArrive, After::kNothing})
+        .Default({});
+  }
+  if (outer == "latch") {
+    return llvm::StringSwitch<Meaning>(method)
+        .Case("count_down", {Before::kSignal, After::kNothing})
+        .Case("wait", {Before::kNothing, After::kWaitOver})
+        .Case("try_wait", {Before::kNothing, After::kWaitOverIfTrue})
+        .Case("arrive_and_wait", {Before::kSignal, After::kWaitOver})
+        .Default({});
+  }
+  return llvm::StringSwitch<Meaning>(method)
+      .Case("release", {Before::kSignal, After::kNothing})
+      .Case("acquire", {Before::kNothing, After::kWaitOver})
+      .Cases("try_acquire", "try_acquire_for", "try_acquire_until",
+             {Before::kNothing, After::kWaitOverIfTrue})
+      .Default({});
+}
+
+class Teller {
+ public:
+  explicit Teller(llvm::Module& module) : module_(module) {}
+
+  void tell(llvm::CallBase& call, Meaning meaning) {
+    const unsigned first = call.hasStructRetAttr() ? 1 : 0;
+    if (call.arg_size() <= first) return;
+    llvm::Value* object = call.getArgOperand(first);
+    llvm::IRBuilder<> builder(&call);
+    switch (meaning.before) {
+      case Before::kNothing:
+        break;
+      case Before::kSignal:
+        emit(builder, "__tomos_std_signal", {object});
+        break;
+      case Before::kArrive:
+        emit(builder, "__tomos_std_barrier_arrive", {object, expected(builder, object)});
+        break;
+      case Before::kArriveForSeveral: {
+        llvm::Value* arrivals = call.getArgOperand(call.arg_size() - 1);
+        llvm::Value* one = llvm::ConstantInt::get(arrivals->getType(), 1);
+        llvm::Value* count = builder.CreateSelect(builder.CreateICmpEQ(arrivals, one),
+                                                  expected(builder, object), builder.getInt64(0));
+        emit(builder, "__tomos_std_barrier_arrive", {object, count});
+        break;
+      }
+    }
+    if (meaning.after == After::kNothing) return;
+    set_after(builder, call);
+    switch (meaning.after) {
+      case After::kNothing:
+        break;
+      case After::kLeave:
+        emit(builder, "__tomos_std_barrier_leave", {object});
+        break;
+      case After::kWaitOver:
+        emit(builder, "__tomos_std_wait_over", {object, builder.getTrue()});
+        break;
+      case After::kWaitOverIfTrue:
+        emit(builder, "__tomos_std_wait_over", {object, &call});
+        break;
+    }
+  }
+
+ private:
+  // How many arrivals a phase of the barrier waits for: the first member of libstdc++'s
+  // std::barrier. Marked as our own load, not the user's.
+  llvm::Value* expected(llvm::IRBuilder<>& builder, llvm::Value* barrier) {
+    llvm::LoadInst* load = builder.CreateLoad(builder.getInt64Ty(), barrier);
+    load->setNoSanitizeMetadata();
+    return load;
+  }
+
+  static void set_after(llvm::IRBuilder<>& builder, llvm::CallBase& call) {
+    const llvm::DebugLoc place = call.getDebugLoc();
+    if (auto* invoke = llvm::dyn_cast<llvm::InvokeInst>(&call)) {
+      llvm::BasicBlock* edge = llvm::SplitEdge(invoke->getParent(), invoke->getNormalDest());
+      builder.SetInsertPoint(edge, edge->getFirstInsertionPt());
+    } else {
+      builder.SetInsertPoint(call.getNextNode());
+    }
+    builder.SetCurrentDebugLocation(place);
+  }
+
+  void emit(llvm::IRBuilder<>& builder, llvm::StringRef function,
+            llvm::ArrayRef<llvm::Value*> arguments) {
+    llvm::SmallVector<llvm::Type*, 2> types;
+    for (const llvm::Value* argument : arguments) types.push_back(argument->getType());
+    llvm::LLVMContext& context = module_.getContext();
+    llvm::AttributeList attributes = llvm::AttributeList::get(
+        context, llvm::AttributeList::FunctionIndex, {llvm::Attribute::NoUnwind});
+    if (types.back()->isIntegerTy(1)) {
+      attributes = attributes.addParamAttribute(context, 1, llvm::Attribute::ZExt);
+    }
+    auto* type = llvm::FunctionType::get(builder.getVoidTy(), types, /*isVarArg=*/false);
+    llvm::CallInst* call =
+        builder.CreateCall(module_.getOrInsertFunction(function, type, attributes), arguments);
+    call->setAttributes(attributes);
+  }
+
+  llvm::Module& module_;
+};
+
+}  // namespace
+
+bool mark_std_synchronisation(llvm::Module& module) {
+  bool changed = false;
+  for (llvm::Function& function : module) {
+    if (!is_inside(function.getName())) continue;
+    changed = true;
+    // Without the sanitizer's attribute it is not inlined where there is one, unless forced to.
+    function.removeFnAttr(llvm::Attribute::SanitizeThread);
+    function.removeFnAttr(llvm::Attribute::AlwaysInline);
+    function.addFnAttr(llvm::Attribute::DisableSanitizerInstrumentation);
+  }
+  if (!changed) return false;
+
+  std::vector<std::pair<llvm::CallBase*, Meaning>> calls;
+  for (llvm::Function& function : module) {
+    if (!function.hasFnAttribute(llvm::Attribute::SanitizeThread)) continue;
+    for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      if (call == nullptr || call->getCalledFunction() == nullptr) continue;
+      const Meaning meaning = meaning_of(call->getCalledFunction()->getName());
+      if (meaning.before != Before::kNothing || meaning.after != After::kNothing) {
+        calls.emplace_back(call, meaning);
+      }
+    }
+  }
+  Teller teller(module);
+  for (const auto& [call, meaning] : calls) teller.tell(*call, meaning);
+  return true;
+}
+
+}  // namespace tomos::instrument

@@ -1,0 +1,59 @@
+// What instrumented code calls besides the compilers' own __tsan_* entry points, and what it hands
+// over. The pass plugin (instrument/), the annotation header (include/tomos/tomos.h) and the
+// runtime share it.
+#pragma once
+
+#include <cstdint>
+
+namespace tomos::runtime {
+
+enum FunctionFlags : std::uint32_t {
+  kCandidate = 1,  // external linkage, not a private method, not in a system header, not main
+  kAtomic = 2,     // marked so in the source
+  kNotAtomic = 4,  // marked so in the source
+  kUserCode = 8,   // not in a system header
+};
+
+// One a function, in the module's writable data. The pass plugin fills in the upper part.
+struct FunctionDescriptor {
+  const char* name;  // "Account::deposit": qualified, demangled, without parameters
+  const char* file;  // as the compiler saw it
+  std::uint32_t line;
+  std::uint32_t flags;  // FunctionFlags
+  // The runtime's own, zero at first.
+  std::uint32_t label;
+  std::uint32_t state;
+};
+static_assert(sizeof(FunctionDescriptor) == 32);
+
+}  // namespace tomos::runtime
+
+// NOLINTBEGIN(bugprone-reserved-identifier): names that no program of a user has
+extern "C" {
+// Entry and every exit of a function, unwinding included. Inserted before inlining, so that inlined
+// functions count.
+void __tomos_enter(tomos::runtime::FunctionDescriptor* function);
+void __tomos_exit(tomos::runtime::FunctionDescriptor* function);
+// TOMOS_ATOMIC("name"); and TOMOS_NOT_ATOMIC; each until the end of the enclosing block
+void __tomos_begin_atomic(const char* name, const char* file, std::uint32_t line);
+void __tomos_end_atomic(void);
+void __tomos_begin_not_atomic(void);
+void __tomos_end_not_atomic(void);
+// Synchronisation that is header-only in libstdc++ and so passes no interposed function. The pass
+// plugin keeps the insides of these classes uninstrumented (their atomics are no variables of the
+// user's) and puts these around the user's calls of them, `object` being the object called.
+// Before an arrival at a std::barrier: arrive(), arrive_and_wait() and arrive_and_drop().
+// `expected` is how many arrivals this phase waits for; 0 if this call arrives for several at once.
+void __tomos_std_barrier_arrive(const void* object, long expected);
+// After a wait() or arrive_and_wait(). An arrival need not be followed by one.
+void __tomos_std_barrier_leave(const void* object);
+// Before std::counting_semaphore::release(), std::latch::count_down() and arrive_and_wait().
+void __tomos_std_signal(const void* object);
+// After acquire(), try_acquire*(), std::latch::wait(), try_wait() and arrive_and_wait(); `success`
+// is their result: nothing is ordered when it is false.
+void __tomos_std_wait_over(const void* object, bool success);
+// g++ -finstrument-functions
+void __cyg_profile_func_enter(void* function, void* call_site);
+void __cyg_profile_func_exit(void* function, void* call_site);
+}
+// NOLINTEND(bugprone-reserved-identifier)

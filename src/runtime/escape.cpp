@@ -1,0 +1,232 @@
+#include "runtime/escape.h"
+
+#include <sys/mman.h>
+
+#include "runtime/shadow.h"
+
+namespace tomos::runtime {
+
+using recording::Op;
+
+namespace {
+
+// Cells around a first touch that are made local with it, so that the next touch need not ask.
+constexpr Address kWindow = 4096;
+
+// Memory whose content is still to be looked at.
+class Pending {
+ public:
+  explicit Pending(Thread& thread) : rows_(thread.escaping), capacity_(kEscapingRows) {}
+  ~Pending() {
+    if (capacity_ != kEscapingRows) munmap(rows_, capacity_ * sizeof(Range));
+  }
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+
+  void push(Address start, Address end) {
+    if (count_ == capacity_) grow();
+    if (count_ < capacity_) rows_[count_++] = {.start = start, .end = end};
+  }
+  bool pop(Range& range) {
+    if (count_ == 0) return false;
+    range = rows_[--count_];
+    return true;
+  }
+
+ private:
+  // Without memory the rest escapes when another thread touches it.
+  void grow() {
+    void* memory = mmap(nullptr, 16 * capacity_ * sizeof(Range), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return;
+    __builtin_memcpy(memory, rows_, count_ * sizeof(Range));
+    if (capacity_ != kEscapingRows) munmap(rows_, capacity_ * sizeof(Range));
+    rows_ = static_cast<Range*>(memory);
+    capacity_ *= 16;
+  }
+
+  Range* rows_;
+  std::size_t capacity_;
+  std::size_t count_ = 0;
+};
+
+// Local cells of a range become shared, still in the hands of their owner.
+void share_cells(Address start, Address end) {
+  const Stamp now = ticks();
+  for (Address at = start & ~Address{7}; at < end && has_shadow(at); at += 8) {
+    Region* region = region_of(at);
+    if (region == nullptr) {
+      at = (at | (kRegionSize - 1)) - 7;
+      continue;
+    }
+    std::atomic<Cell>& cell = cell_in(*region, at);
+    Cell old = cell.load(std::memory_order_relaxed);
+    if (!is_local(old)) continue;
+    cell.compare_exchange_strong(old, shared_exclusive(local_owner(old), next_version(0, now)));
+  }
+}
+
+void note_shared_stack(Thread& owner, Address lowest) {
+  Address old = owner.shared_stack.load(std::memory_order_relaxed);
+  while (lowest < old && !owner.shared_stack.compare_exchange_weak(old, lowest)) {
+  }
+}
+
+bool in_stack(const Thread& thread, Address address) {
+  return address >= thread.stack_low && address < thread.stack_high;
+}
+
+// The frame of the thread's own stack that holds the address.
+void frame_of(const Thread& thread, Address address, Address& start, Address& end) {
+  end = thread.stack_high;
+  start = address & ~Address{7};
+  std::uint32_t i = thread.call_count < kMaxCalls ? thread.call_count : 0;
+  for (; i > 0; --i) {
+    const Address pointer = thread.calls[i - 1].stack_pointer;
+    if (pointer > address) {
+      end = pointer;
+      break;
+    }
+    start = pointer;
+  }
+  // No frame is known to be this large, but an uninstrumented one may lie next to ours.
+  constexpr Address kMost = Address{64} << 10;
+  if (address - start > kMost) start = (address - kMost) & ~Address{7};
+  if (end - address > kMost) end = (address + kMost) & ~Address{7};
+}
+
+void escape_one(Thread& thread, Address value, Pending& pending) {
+  if (!has_shadow(value)) return;
+  if (in_stack(thread, value)) {
+    const std::atomic<Cell>* cell = cell_at(value);
+    if (cell == nullptr || is_shared(cell->load(std::memory_order_relaxed))) return;
+    Address start = 0;
+    Address end = 0;
+    frame_of(thread, value, start, end);
+    // Also what has not been touched yet; what is shared already has been scanned.
+    const Stamp now = ticks();
+    bool any = false;
+    for (Address at = start; at < end; at += 8) {
+      std::atomic<Cell>* each = cell_at(at);
+      if (each == nullptr) continue;
+      Cell old = each->load(std::memory_order_relaxed);
+      if (old != thread.local_cell && old != kUntouched) continue;
+      any = true;
+      each->compare_exchange_strong(old, shared_exclusive(thread.number, next_version(0, now)));
+    }
+    if (!any) return;
+    note_shared_stack(thread, start);
+    pending.push(start, end);
+    return;
+  }
+  if (region_of(value) == nullptr) return;
+  const Object object = find_object(value);
+  if (object.start == 0 || object.escaped || !mark_escaped(object.start)) return;
+  record_object(thread, object.start, object.size, object.pc);
+  share_cells(object.start, object.start + object.size);
+  pending.push(object.start, object.start + object.size);
+}
+
+void cascade(Thread& thread, Pending& pending) {
+  Range range{};
+  while (pending.pop(range)) {
+    for (Address at = (range.start + 7) & ~Address{7}; at + 8 <= range.end; at += 8) {
+      escape_one(thread, *reinterpret_cast<const volatile Address*>(at), pending);
+    }
+  }
+}
+
+}  // namespace
+
+void escape_value(Thread& thread, Address value) {
+  // Most stored values are no pointers into the heap: find that out before making room.
+  if (!has_shadow(value)) return;
+  if (!in_stack(thread, value)) {
+    if (region_of(value) == nullptr) return;
+    const Object object = find_object(value);
+    if (object.start == 0 || object.escaped) return;
+  }
+  Pending pending(thread);
+  escape_one(thread, value, pending);
+  cascade(thread, pending);
+}
+
+void escape_globals(Thread& thread) {
+  for_each_global_word([](Thread& of, Address word) { escape_value(of, word); }, thread);
+}
+
+void look_at_stored_pointer_now(Thread& thread) {
+  const Address start = thread.stored_pointer;
+  const std::size_t size = thread.stored_size;
+  thread.stored_pointer = 0;
+  thread.fast_cell = thread.local_cell;
+  for (Address at = (start + 7) & ~Address{7}; at + 8 <= start + size; at += 8) {
+    escape_value(thread, *reinterpret_cast<const volatile Address*>(at));
+  }
+}
+
+void first_touch(Thread& thread, Address address, std::atomic<Cell>& cell, Cell old) {
+  const Stamp now = ticks();
+  if (is_local(old)) {
+    // Another thread's: so it has escaped.
+    const ThreadNumber owner = local_owner(old);
+    const Object object = find_object(address);
+    if (object.start != 0) {
+      Pending pending(thread);
+      escape_one(thread, address, pending);
+      share_cells(object.start, object.start + object.size);
+      cascade(thread, pending);
+    } else if (Thread* other = threads[owner].load();
+               other != nullptr && in_stack(*other, address)) {
+      note_shared_stack(*other, address & ~Address{7});
+    }
+    Cell still = cell.load();
+    if (is_local(still)) {
+      cell.compare_exchange_strong(still, shared_exclusive(owner, next_version(0, now)));
+    }
+    return;
+  }
+  if (in_stack(thread, address)) {
+    cell.compare_exchange_strong(old, thread.local_cell);
+    return;
+  }
+  const Object object = find_object(address);
+  if (object.start == 0) {
+    cell.compare_exchange_strong(old, shared_exclusive(thread.number, next_version(0, now)));
+    return;
+  }
+  // With it what is untouched around it, so that the next touch need not ask again.
+  const Cell fresh =
+      object.escaped ? shared_exclusive(thread.number, next_version(0, now)) : thread.local_cell;
+  const Address window = address & ~(kWindow - 1);
+  const Address start = object.start > window ? object.start : window;
+  const Address object_end = object.start + object.size;
+  const Address end = object_end < window + kWindow ? object_end : window + kWindow;
+  for (Address at = start & ~Address{7}; at < end; at += 8) {
+    if (std::atomic<Cell>* each = cell_at(at); each != nullptr) {
+      Cell untouched = kUntouched;
+      each->compare_exchange_strong(untouched, fresh, std::memory_order_relaxed);
+    }
+  }
+}
+
+void forget_memory(Thread& thread, Address start, std::size_t size, bool escaped, Address pc) {
+  if (escaped) {
+    record(thread, Op::kFree, 0, start, pc, size, 0);
+    leave(start, thread.stamp);
+  }
+  forget_cells(start, size);
+}
+
+void forget_stack(Thread& thread, Address above) {
+  const Address lowest = thread.shared_stack.load();
+  if (lowest >= above) return;
+  const AtWork at_work(&thread);
+  if (!at_work) return;
+  look_at_stored_pointer(thread);
+  // Frames further out may still be shared: what is shared there starts at `above` at the earliest.
+  thread.shared_stack.store(above < thread.stack_high ? above : ~Address{0});
+  forget_memory(thread, lowest, above - lowest, true, 0);
+}
+
+}  // namespace tomos::runtime

@@ -1,0 +1,65 @@
+// The real functions behind the interposed ones.
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+
+// The bounds of the section, made by the linker.
+extern "C" {
+extern tomos::runtime::RealFunction __start_tomos_real[] __attribute__((visibility("hidden")));
+extern tomos::runtime::RealFunction __stop_tomos_real[] __attribute__((visibility("hidden")));
+}
+
+namespace tomos::runtime {
+
+constinit bool real_functions_resolved = false;
+
+namespace {
+
+// Only the program's first thread can come here: another is made by pthread_create, which is ours.
+constinit bool resolving = false;
+
+}  // namespace
+
+void resolve_real_functions() {
+  if (resolving) return;
+  resolving = true;
+  for (RealFunction* function = __start_tomos_real; function != __stop_tomos_real; ++function) {
+    if (function->version != nullptr) {
+      function->address = dlvsym(RTLD_NEXT, function->name, function->version);
+    }
+    if (function->address == nullptr) function->address = dlsym(RTLD_NEXT, function->name);
+  }
+  // A C program has no libstdc++. That the lookup failed is not for the program to find.
+  dlerror();  // NOLINT(concurrency-mt-unsafe): glibc's is
+  watch_process();
+  watch_thread_ends();
+  real_functions_resolved = true;
+}
+
+namespace {
+
+// Before the program's own constructors where possible, so that no signal handler comes first.
+[[gnu::constructor(101)]] void resolve_at_start() {
+  if (!real_functions_resolved) resolve_real_functions();
+}
+
+}  // namespace
+
+void* find_in_libstdcxx(const char* name) {
+  void* const library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  // Never closed, so that what is found stays. libstdc++ has unique symbols and stays anyway.
+  return dlsym(library, name);
+}
+
+void* map_memory(std::size_t size) {
+  // The system call itself: mmap is interposed.
+  const long start =
+      syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return start == -1 ? nullptr : reinterpret_cast<void*>(start);
+}
+
+}  // namespace tomos::runtime

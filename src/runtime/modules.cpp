@@ -1,0 +1,150 @@
+// The files that make up the process: which code is instrumented, and where the globals are.
+#include <elf.h>
+#include <link.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/interpose.h"
+#include "runtime/runtime.h"
+#include "runtime/spin_lock.h"
+
+namespace tomos::runtime {
+
+SpinLock locks::modules;
+
+namespace {
+
+struct Module {
+  Address bias;
+  Address first;  // of the whole module
+  Address end;
+  Address code_first;
+  Address code_end;
+  Address data_first;  // writable
+  Address data_end;
+  bool instrumented;
+};
+constexpr std::size_t kMaxModules = 1024;
+Module modules[kMaxModules];
+std::atomic<std::size_t> module_count = 0;
+
+// Instrumented code imports entry points of ours; their names are in the string table.
+bool imports_entry_points(const dl_phdr_info& info, const ElfW(Dyn) * dynamic) {
+  const char* strings = nullptr;
+  std::size_t size = 0;
+  for (; dynamic->d_tag != DT_NULL; ++dynamic) {
+    if (dynamic->d_tag == DT_STRTAB) strings = reinterpret_cast<const char*>(dynamic->d_un.d_ptr);
+    if (dynamic->d_tag == DT_STRSZ) size = dynamic->d_un.d_val;
+  }
+  if (strings == nullptr) return false;
+  // Some modules (the vdso) are not relocated.
+  if (reinterpret_cast<Address>(strings) < info.dlpi_addr) strings += info.dlpi_addr;
+  constexpr char kWanted[] = "\0__tsan_func_entry";
+  constexpr std::size_t kLength = sizeof(kWanted);
+  for (std::size_t i = 0; i + kLength <= size; ++i) {
+    if (__builtin_memcmp(strings + i, kWanted, kLength) == 0) return true;
+  }
+  return false;
+}
+
+Module describe(const dl_phdr_info& info) {
+  Module module{.bias = info.dlpi_addr,
+                .first = ~Address{0},
+                .code_first = ~Address{0},
+                .data_first = ~Address{0}};
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info.dlpi_phdr[i];
+    const Address start = info.dlpi_addr + header.p_vaddr;
+    const Address end = start + header.p_memsz;
+    if (header.p_type == PT_DYNAMIC) {
+      module.instrumented = imports_entry_points(info, reinterpret_cast<const ElfW(Dyn)*>(start));
+    }
+    if (header.p_type != PT_LOAD) continue;
+    if (start < module.first) module.first = start;
+    if (end > module.end) module.end = end;
+    if ((header.p_flags & PF_X) != 0) {
+      if (start < module.code_first) module.code_first = start;
+      if (end > module.code_end) module.code_end = end;
+    }
+    if ((header.p_flags & PF_W) != 0) {
+      if (start < module.data_first) module.data_first = start;
+      if (end > module.data_end) module.data_end = end;
+    }
+  }
+  return module;
+}
+
+struct Walk {
+  Thread* thread;
+  bool again;
+};
+
+int visit(dl_phdr_info* info, std::size_t, void* data) {
+  auto* walk = static_cast<Walk*>(data);
+  const Module module = describe(*info);
+  if (module.first == ~Address{0}) return 0;
+  // The runtime itself offers what instrumented code imports, and its data is nobody's business.
+  const auto own = reinterpret_cast<Address>(&modules);
+  if (own >= module.first && own < module.end) return 0;
+  bool known = false;
+  for (std::size_t i = 0; i < module_count; ++i) {
+    if (modules[i].bias == module.bias && modules[i].first == module.first &&
+        modules[i].end == module.end) {
+      known = true;
+    }
+  }
+  if (!known && module_count < kMaxModules) {
+    modules[module_count] = module;
+    ++module_count;
+  }
+  if (known && !walk->again) return 0;
+  char path[4096];
+  const char* name = info->dlpi_name;
+  if (name == nullptr || *name == 0) {
+    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+    if (length <= 0) return 0;
+    path[length] = 0;
+    name = path;
+  } else if (*name != '/' && realpath(name, path) != nullptr) {
+    name = path;
+  }
+  if (!known) know_functions_of(name, module.bias);
+  record_module(*walk->thread, module.bias, module.first, module.end,
+                module.instrumented ? recording::kInstrumented : 0, name);
+  return 0;
+}
+
+}  // namespace
+
+void record_modules(Thread& thread, bool again) {
+  const Guard guard(locks::modules);
+  Walk walk{.thread = &thread, .again = again};
+  dl_iterate_phdr(visit, &walk);
+}
+
+void modules_changed() {
+  Thread* thread = current_thread;
+  const AtWork at_work(thread);
+  if (at_work) record_modules(*thread, false);
+}
+
+bool from_instrumented(Address pc) {
+  if (observer == nullptr) return false;
+  const std::size_t count = module_count.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Module& module = modules[i];
+    if (module.instrumented && pc >= module.code_first && pc < module.code_end) return true;
+  }
+  return false;
+}
+
+void for_each_global_word(void (*look)(Thread& thread, Address word), Thread& thread) {
+  for (std::size_t i = 0; i < module_count; ++i) {
+    const Module& module = modules[i];
+    for (Address at = (module.data_first + 7) & ~Address{7}; at + 8 <= module.data_end; at += 8) {
+      look(thread, *reinterpret_cast<const volatile Address*>(at));
+    }
+  }
+}
+
+}  // namespace tomos::runtime

@@ -1,0 +1,337 @@
+// Writes the recording (trace/recording_format.h): each thread its own chunks, in place.
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "runtime/runtime.h"
+#include "runtime/spin_lock.h"
+
+namespace tomos::runtime {
+
+using recording::Op;
+using recording::Slot;
+
+std::atomic<Stamp> order_table[1U << kOrderBits];
+
+SpinLock locks::rests;
+SpinLock locks::file;
+
+namespace {
+
+recording::Header* header = nullptr;
+char file_path[4096];
+int file = -1;
+dev_t file_device;
+ino_t file_inode;
+
+// What ended threads left of their chunks, for the first chunk of new ones.
+struct Rest {
+  Slot* chunk;
+  Slot* next;
+};
+constexpr std::size_t kRests = 64;
+Rest rests[kRests];
+std::size_t rest_count = 0;
+
+// A descriptor of the file. Programs close descriptors they did not open, and may get the same
+// number again for a file of their own: so it is looked at before each use.
+int checked_file() {
+  struct stat status;
+  if (file >= 0 && fstat(file, &status) == 0 && status.st_dev == file_device &&
+      status.st_ino == file_inode) {
+    return file;
+  }
+  const int fresh = open(file_path, O_RDWR | O_CLOEXEC);
+  if (fresh < 0) return -1;
+  file = fcntl(fresh, F_DUPFD_CLOEXEC, 512);
+  if (file < 0) {
+    file = fresh;
+  } else {
+    close(fresh);
+  }
+  return file;
+}
+
+void lose() { __atomic_store_n(&header->lost, 1, __ATOMIC_RELAXED); }
+
+// The chunk that a thread writes in.
+Slot* map_chunk() {
+  const Guard guard(locks::file);
+  const int descriptor = checked_file();
+  if (descriptor < 0) return nullptr;
+  const std::uint64_t offset = header->next_chunk;
+  // Without this a full disk would be a SIGBUS in the middle of the program.
+  if (posix_fallocate(descriptor, static_cast<off_t>(offset), recording::kChunkSize) != 0) {
+    return nullptr;
+  }
+  void* memory = mmap(nullptr, recording::kChunkSize, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_POPULATE, descriptor, static_cast<off_t>(offset));
+  if (memory == MAP_FAILED) return nullptr;
+  header->next_chunk = offset + recording::kChunkSize;
+  return static_cast<Slot*>(memory);
+}
+
+// Copies a full chunk to the end of the file. False: there is no room.
+bool copy_chunk(const Slot* chunk) {
+  Slot first = chunk[0];
+  first.a = recording::pack_a(Op::kThread, 0, recording::value_of(first.a));
+  iovec parts[] = {
+      {.iov_base = &first, .iov_len = sizeof(Slot)},
+      {.iov_base = const_cast<Slot*>(chunk + 1), .iov_len = recording::kChunkSize - sizeof(Slot)}};
+  const Guard guard(locks::file);
+  const int descriptor = checked_file();
+  if (descriptor < 0 || pwritev(descriptor, parts, 2, static_cast<off_t>(header->next_chunk)) !=
+                            static_cast<ssize_t>(recording::kChunkSize)) {
+    return false;
+  }
+  header->next_chunk += recording::kChunkSize;
+  return true;
+}
+
+void sign(Thread& thread) {
+  const std::uint8_t open = thread.next == thread.chunk ? 1 : 0;
+  *thread.next++ = {.a = recording::pack_a(Op::kThread, open, thread.number), .b = thread.stamp};
+  thread.stamp_written = thread.stamp;
+  thread.last_stack = 0;
+}
+
+// Room for `slots` in one piece. False: nothing can be recorded any more.
+bool make_room(Thread& thread, std::size_t slots) {
+  if (header == nullptr || __atomic_load_n(&header->lost, __ATOMIC_RELAXED) != 0) return false;
+  const int kept_errno = errno;
+  thread.run.slot = nullptr;
+  thread.filter.forget_records();
+  if (thread.chunk != nullptr) {
+    if (!copy_chunk(thread.chunk)) {
+      lose();
+      thread.end = thread.next;
+      errno = kept_errno;
+      return false;
+    }
+    __builtin_memset(thread.chunk, 0, recording::kChunkSize);
+    thread.next = thread.chunk;
+  } else {
+    const Guard guard(locks::rests);
+    if (rest_count > 0) {
+      const Rest& rest = rests[--rest_count];
+      thread.chunk = rest.chunk;
+      thread.next = rest.next;
+    }
+  }
+  if (thread.chunk == nullptr) {
+    thread.chunk = map_chunk();
+    thread.next = thread.chunk;
+  }
+  errno = kept_errno;
+  if (thread.chunk == nullptr) {
+    lose();
+    return false;
+  }
+  thread.end = thread.chunk + recording::kSlotsPerChunk;
+  sign(thread);
+  if (static_cast<std::size_t>(thread.end - thread.next) < slots) return make_room(thread, slots);
+  return true;
+}
+
+bool room_for(Thread& thread, std::size_t slots) {
+  return static_cast<std::size_t>(thread.end - thread.next) >= slots || make_room(thread, slots);
+}
+
+// Tells the reader where the thread is, if it does not know.
+void record_stack(Thread& thread) {
+  if (thread.call_count == 0 || thread.call_count >= kMaxCalls) return;
+  const auto id = static_cast<std::uint32_t>(thread.calls[thread.call_count - 1].hash >> 32) | 1;
+  if (id == thread.last_stack) return;
+  std::uint32_t& known = thread.known_stacks[id % kKnownStacks];
+  const std::uint32_t frames = known == id ? 0 : (thread.call_count < 64 ? thread.call_count : 64);
+  if (!room_for(thread, 1 + (frames + 1) / 2)) return;
+  thread.last_stack = id;
+  known = id;
+  *thread.next++ = {
+      .a = recording::pack_a(Op::kStack, static_cast<std::uint8_t>(frames), id),
+      .b = 0,
+  };
+  for (std::uint32_t i = 0; i < frames; i += 2) {
+    const Call* call = &thread.calls[thread.call_count - 1 - i];
+    *thread.next++ = {.a = call[0].site, .b = i + 1 < frames ? call[-1].site : 0};
+  }
+}
+
+void write(Thread& thread, Op op, std::uint8_t small, std::uint64_t value, Address pc) {
+  std::uint64_t delta = thread.stamp - thread.stamp_written;
+  if (delta > 0xffff) {
+    *thread.next++ = {.a = recording::pack_a(Op::kTime, 0, 0), .b = thread.stamp};
+    delta = 0;
+  }
+  thread.stamp_written = thread.stamp;
+  Slot* slot = thread.next++;
+  slot->b = recording::pack_b(static_cast<std::uint16_t>(delta), pc);
+  // A killed process leaves no slot that has an operation but not the rest.
+  __atomic_store_n(&slot->a, recording::pack_a(op, small, value), __ATOMIC_RELEASE);
+}
+
+void advance(Thread& thread) {
+  const Stamp now = ticks();
+  if (thread.stamp < now) thread.stamp = now;
+}
+
+}  // namespace
+
+bool is_recording() { return header != nullptr; }
+
+bool open_recording(const char* path, std::uint32_t parent_pid) {
+  header = nullptr;
+  std::size_t length = 0;
+  while (path[length] != 0 && length + 16 < sizeof(file_path)) {
+    file_path[length] = path[length];
+    ++length;
+  }
+  file_path[length] = 0;
+  int fresh = parent_pid == 0 ? open(file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
+  if (fresh < 0) {
+    // The name is taken: a child, or another program of the same run.
+    char digits[12];
+    int count = 0;
+    for (auto rest = static_cast<unsigned>(getpid()); rest != 0; rest /= 10) {
+      digits[count++] = static_cast<char>('0' + rest % 10);
+    }
+    file_path[length++] = '.';
+    while (count > 0) file_path[length++] = digits[--count];
+    file_path[length] = 0;
+    // After an exec the process has the number of the recording before it: number them.
+    for (char turn = 'a'; fresh < 0 && turn <= 'z'; ++turn) {
+      fresh = open(file_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+      if (fresh >= 0 || errno != EEXIST) break;
+      file_path[length] = turn;
+      file_path[length + 1] = 0;
+    }
+    if (fresh < 0) return false;
+  }
+  file = fcntl(fresh, F_DUPFD_CLOEXEC, 512);
+  if (file < 0) {
+    file = fresh;
+  } else {
+    close(fresh);
+  }
+  struct stat status;
+  if (fstat(file, &status) != 0) return false;
+  file_device = status.st_dev;
+  file_inode = status.st_ino;
+  if (posix_fallocate(file, 0, recording::kHeaderSize) != 0) return false;
+  void* memory = mmap(nullptr, recording::kHeaderSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (memory == MAP_FAILED) return false;
+  header = static_cast<recording::Header*>(memory);
+  header->version = recording::kVersion;
+  header->pid = static_cast<std::uint32_t>(getpid());
+  header->parent_pid = parent_pid;
+  header->next_chunk = recording::kHeaderSize;
+  header->start = ticks();
+  header->filtered = config.filter ? 1 : 0;
+  header->magic = recording::kMagic;
+  return true;
+}
+
+void set_ending(recording::Ending ending) {
+  if (header != nullptr) header->ending = ending;
+}
+
+void record(Thread& thread, Op op, std::uint8_t small, std::uint64_t value, Address pc) {
+  advance(thread);
+  record_at_once(thread, op, small, value, pc);
+}
+
+void record_at_once(Thread& thread, Op op, std::uint8_t small, std::uint64_t value, Address pc) {
+  write_begin(thread);
+  record_stack(thread);
+  if (room_for(thread, 2)) write(thread, op, small, value, pc);
+}
+
+void record(Thread& thread, Op op, std::uint8_t small, std::uint64_t value, Address pc,
+            std::uint64_t first, std::uint64_t second) {
+  advance(thread);
+  write_begin(thread);
+  record_stack(thread);
+  if (!room_for(thread, 3)) return;
+  write(thread, op, small, value, pc);
+  *thread.next++ = {.a = first, .b = second};
+}
+
+std::uint64_t* record_touched(Thread& thread, std::uint8_t size, Address first, Address pc) {
+  advance(thread);
+  write_begin(thread);
+  record_stack(thread);
+  if (!room_for(thread, 2 + recording::kTouchedSlots)) return nullptr;
+  write(thread, Op::kTouched, size, first, pc);
+  auto* words = &thread.next->a;
+  thread.next += recording::kTouchedSlots;
+  return words;
+}
+
+namespace {
+
+void write_text(Thread& thread, const char* text, std::size_t length) {
+  for (std::size_t at = 0; at < length; at += sizeof(Slot)) {
+    const std::size_t rest = length - at;
+    __builtin_memcpy(thread.next++, text + at, rest < sizeof(Slot) ? rest : sizeof(Slot));
+  }
+}
+
+}  // namespace
+
+void record_text(Thread& thread, Op op, std::uint8_t small, std::uint64_t value,
+                 std::uint64_t first, const char* text, std::size_t length) {
+  advance(thread);
+  if (length > 4000) length = 4000;
+  if (!room_for(thread, 3 + (length + 15) / 16)) return;
+  write(thread, op, small, value, 0);
+  *thread.next++ = {.a = first, .b = length};
+  write_text(thread, text, length);
+}
+
+void record_module(Thread& thread, Address bias, Address first, Address end, std::uint64_t flags,
+                   const char* path) {
+  advance(thread);
+  const std::size_t length = __builtin_strlen(path);
+  if (length > 4000 || !room_for(thread, 4 + (length + 15) / 16)) return;
+  write(thread, Op::kModule, 0, bias, 0);
+  *thread.next++ = {.a = first, .b = end};
+  *thread.next++ = {.a = flags, .b = length};
+  write_text(thread, path, length);
+}
+
+void record_object(Thread& thread, Address start, std::size_t size, Address pc) {
+  advance(thread);
+  if (!room_for(thread, 4)) return;
+  write(thread, Op::kObject, 0, start, 0);
+  *thread.next++ = {.a = size, .b = pc};
+  *thread.next++ = {.a = 0, .b = thread.number};
+}
+
+void hand_back_chunk(Thread& thread) {
+  if (thread.chunk == nullptr) return;
+  if (thread.end - thread.next > 16) {
+    const Guard guard(locks::rests);
+    if (rest_count < kRests) {
+      rests[rest_count++] = {.chunk = thread.chunk, .next = thread.next};
+      thread.chunk = nullptr;
+    }
+  }
+  if (thread.chunk != nullptr) munmap(thread.chunk, recording::kChunkSize);
+  thread.chunk = thread.next = thread.end = nullptr;
+  thread.run.slot = nullptr;
+}
+
+void forget_recording(Thread& thread) {
+  header = nullptr;
+  file = -1;
+  rest_count = 0;
+  thread.chunk = thread.next = thread.end = nullptr;
+  thread.run.slot = nullptr;
+  thread.last_stack = 0;
+  __builtin_memset(thread.known_stacks, 0, sizeof(thread.known_stacks));
+}
+
+}  // namespace tomos::runtime

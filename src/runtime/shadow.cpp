@@ -1,0 +1,135 @@
+#include "runtime/shadow.h"
+
+#include <sys/mman.h>
+
+#include "runtime/large_objects.h"
+
+namespace tomos::runtime {
+
+std::atomic<Region*>* regions = nullptr;
+
+namespace {
+
+// origins[i]: kStart | kEscaped? | pc. origins[i + 1]: kSize | size.
+constexpr std::uint64_t kStart = 1ULL << 63;
+constexpr std::uint64_t kEscaped = 1ULL << 62;
+constexpr std::uint64_t kSize = 1ULL << 61;
+constexpr std::uint64_t kPcMask = (1ULL << 48) - 1;
+constexpr std::size_t kLarge = std::size_t{32} << 10;
+constexpr std::size_t kReset = std::size_t{256} << 10;  // give whole pages back from here on
+
+void* reserve(std::size_t size) {
+  void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+std::atomic<std::uint64_t>* origin_at(Address address) {
+  if (!has_shadow(address)) return nullptr;
+  Region* region = region_of(address);
+  if (region == nullptr) region = make_region(address);
+  return region == nullptr ? nullptr : &region->origins[(address & (kRegionSize - 1)) >> 4];
+}
+
+// The origin at exactly this address.
+Object object_at(Address start) {
+  if (start == 0) return {};
+  const std::atomic<std::uint64_t>* origin = origin_at(start);
+  if (origin == nullptr) return {};
+  const std::uint64_t first = origin->load(std::memory_order_acquire);
+  if ((first & kStart) == 0) return {};
+  const std::atomic<std::uint64_t>* second = origin_at(start + 16);
+  if (second == nullptr) return {};
+  return {.start = start,
+          .size = second->load(std::memory_order_relaxed) & kPcMask,
+          .pc = first & kPcMask,
+          .escaped = (first & kEscaped) != 0};
+}
+
+}  // namespace
+
+bool set_up_shadow() {
+  regions =
+      static_cast<std::atomic<Region*>*>(reserve(sizeof(Region*) << (kAddressBits - kRegionBits)));
+  return regions != nullptr;
+}
+
+Region* make_region(Address address) {
+  auto* fresh = static_cast<Region*>(reserve(sizeof(Region)));
+  if (fresh == nullptr) return nullptr;
+  Region* expected = nullptr;
+  if (regions[address >> kRegionBits].compare_exchange_strong(expected, fresh)) return fresh;
+  munmap(fresh, sizeof(Region));
+  return expected;
+}
+
+void forget_cells(Address start, std::size_t size) {
+  Address at = start & ~Address{7};
+  const Address end = start + size;
+  while (at < end && has_shadow(at)) {
+    const Address region_end = (at | (kRegionSize - 1)) + 1;
+    const Address stop = end < region_end ? end : region_end;
+    if (Region* region = region_of(at); region != nullptr) {
+      std::atomic<Cell>* first = &cell_in(*region, at);
+      std::atomic<Cell>* last = &cell_in(*region, stop - 1) + 1;
+      if (stop - at >= kReset) {
+        auto page = (reinterpret_cast<Address>(first) + 4095) & ~Address{4095};
+        const Address page_end = reinterpret_cast<Address>(last) & ~Address{4095};
+        madvise(reinterpret_cast<void*>(page), page_end - page, MADV_DONTNEED);
+        for (auto* cell = first; reinterpret_cast<Address>(cell) < page; ++cell) *cell = kUntouched;
+        first = reinterpret_cast<std::atomic<Cell>*>(page_end);
+      }
+      for (auto* cell = first; cell < last; ++cell) {
+        cell->store(kUntouched, std::memory_order_relaxed);
+      }
+    }
+    at = stop;
+  }
+}
+
+void add_object(Address start, std::size_t size, Address pc) {
+  if (size < 17) size = 17;
+  if (size >= kLarge) large_objects::add(start);
+  std::atomic<std::uint64_t>* first = origin_at(start);
+  std::atomic<std::uint64_t>* second = origin_at(start + 16);
+  if (first == nullptr || second == nullptr) return;
+  second->store(kSize | (size & kPcMask), std::memory_order_relaxed);
+  first->store(kStart | (pc & kPcMask), std::memory_order_release);
+}
+
+Object remove_object(Address start) {
+  const Object object = object_at(start);
+  if (object.start == 0) return object;
+  if (object.size >= kLarge) large_objects::remove(start);
+  origin_at(start)->store(0, std::memory_order_relaxed);
+  origin_at(start + 16)->store(0, std::memory_order_relaxed);
+  return object;
+}
+
+Object find_object(Address inside) {
+  if (!has_shadow(inside)) return {};
+  const auto holds = [inside](const Object& object) {
+    return object.start != 0 && inside - object.start < object.size;
+  };
+  Address at = (inside & ~Address{15}) + 16;
+  const Address floor = at > kLarge ? at - kLarge : 16;
+  const Region* region = region_of(inside);
+  while (region != nullptr && at > floor) {
+    at -= 16;
+    if ((region->origins[(at & (kRegionSize - 1)) >> 4].load(std::memory_order_relaxed) & kStart) !=
+        0) {
+      const Object object = object_at(at);
+      return holds(object) ? object : Object{};
+    }
+    if ((at & (kRegionSize - 1)) == 0) region = region_of(at - 16);
+  }
+  const Object object = object_at(large_objects::find(inside));
+  return holds(object) ? object : Object{};
+}
+
+bool mark_escaped(Address start) {
+  std::atomic<std::uint64_t>* origin = origin_at(start);
+  return origin != nullptr && (origin->fetch_or(kEscaped) & kEscaped) == 0;
+}
+
+}  // namespace tomos::runtime

@@ -1,0 +1,73 @@
+// Shadow memory: a cell for every eight bytes of the program, and the origin of every heap object.
+//
+// A table of regions, four megabytes of the program each, made when first needed: no fixed
+// addresses, any layout of the address space. Untouched parts of both cost only address space.
+//
+// The origin of a heap object stands at the sixteen bytes where the object starts (and its size at
+// the next sixteen: the allocator gives no object less than that). Looking for the object that an
+// address lies in is a walk back to the nearest origin; large objects, for which it would be long,
+// are kept in a list (large_objects.cpp).
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "runtime/cell.h"
+#include "runtime/hooks.h"
+
+namespace tomos::runtime {
+
+inline constexpr unsigned kAddressBits = 47;
+inline constexpr unsigned kRegionBits = 22;
+inline constexpr std::size_t kRegionSize = 1ULL << kRegionBits;
+inline constexpr std::size_t kCellsPerRegion = kRegionSize / 8;
+inline constexpr std::size_t kOriginsPerRegion = kRegionSize / 16;
+
+struct Region {
+  std::atomic<Cell> cells[kCellsPerRegion];
+  std::atomic<std::uint64_t> origins[kOriginsPerRegion];
+};
+
+extern std::atomic<Region*>* regions;
+
+bool set_up_shadow();                  // false: no address space for it
+Region* make_region(Address address);  // nullptr: no memory
+
+inline bool has_shadow(Address address) { return address >> kAddressBits == 0; }
+
+inline Region* region_of(Address address) {
+  return regions[address >> kRegionBits].load(std::memory_order_acquire);
+}
+
+inline std::atomic<Cell>& cell_in(Region& region, Address address) {
+  return region.cells[(address & (kRegionSize - 1)) >> 3];
+}
+
+// The cell, its region made if need be; nullptr for addresses without shadow.
+inline std::atomic<Cell>* cell_at(Address address) {
+  if (!has_shadow(address)) return nullptr;
+  Region* region = region_of(address);
+  if (region == nullptr) region = make_region(address);
+  return region == nullptr ? nullptr : &cell_in(*region, address);
+}
+
+// All cells of a range become untouched.
+void forget_cells(Address start, std::size_t size);
+
+// --- Heap objects.
+struct Object {
+  Address start = 0;  // 0: none
+  std::size_t size = 0;
+  Address pc = 0;  // where it was allocated
+  bool escaped = false;
+};
+
+void add_object(Address start, std::size_t size, Address pc);
+// Returns what it was.
+Object remove_object(Address start);
+Object find_object(Address inside);
+// True for the one caller who made it so.
+bool mark_escaped(Address start);
+
+}  // namespace tomos::runtime

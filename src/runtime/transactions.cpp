@@ -1,0 +1,310 @@
+// What is atomic, told while the program runs.
+//
+// A transaction is opened by the outermost of: a function that is one (see is_transaction), a
+// TOMOS_ATOMIC scope, a critical section. It ends with what opened it. The function a thread starts
+// with is none, nor is one that waits on a condition: that is known when it first waits, and from
+// then on.
+#include "runtime/runtime.h"
+#include "runtime/spin_lock.h"
+
+namespace tomos::runtime {
+
+using recording::Op;
+
+SpinLock locks::labels;
+
+namespace {
+
+enum State : std::uint32_t { kUndecided = 0, kTransaction = 1, kPlain = 2, kTestBody = 3 };
+
+// Labels by number. Critical sections are found by the place of the acquire.
+struct Label {
+  const char* name;  // nullptr: a critical section
+  const char* file;
+  std::uint32_t line;
+  std::uint8_t flags;
+  bool waits;
+  Address pc;
+};
+constexpr std::uint32_t kMaxLabels = 1U << 16;
+Label labels[kMaxLabels];
+std::uint32_t label_count = 1;  // 0: no label
+
+constexpr std::uint32_t kPlaces = 1U << 14;
+std::atomic<std::uint32_t>
+    places[kPlaces];  // labels of critical sections and scopes, by hash of pc
+
+std::size_t copy(char* to, std::size_t at, std::size_t room, const char* from) {
+  while (from != nullptr && *from != 0 && at < room) to[at++] = *from++;
+  return at;
+}
+
+void record_label(Thread& thread, std::uint32_t number) {
+  const Label& label = labels[number];
+  char text[2000];
+  std::size_t length = copy(text, 0, 1000, label.name);
+  text[length++] = 0;
+  length = copy(text, length, sizeof(text), label.file);
+  record_text(thread, Op::kLabel, label.flags, number, label.line, text, length);
+}
+
+std::uint32_t new_label(const Label& label) {
+  std::uint32_t number = 0;
+  {
+    const Guard guard(locks::labels);
+    if (label_count == kMaxLabels) return 0;
+    number = label_count++;
+    labels[number] = label;
+  }
+  if (current_thread != nullptr && shared_process.load(std::memory_order_relaxed)) {
+    record_label(*current_thread, number);
+  }
+  return number;
+}
+
+// The label of a place in the program; made if it is new.
+std::uint32_t label_at(Address pc, const Label& fresh) {
+  std::uint32_t slot = static_cast<std::uint32_t>((pc * 0x9e37'79b9'7f4a'7c15U) >> 50) % kPlaces;
+  for (std::uint32_t tries = 0; tries < kPlaces; ++tries, slot = (slot + 1) % kPlaces) {
+    std::uint32_t number = places[slot].load(std::memory_order_acquire);
+    if (number == 0) {
+      const std::uint32_t made = new_label(fresh);
+      if (places[slot].compare_exchange_strong(number, made)) return made;
+    }
+    if (labels[number].pc == pc) return number;
+  }
+  return 0;
+}
+
+std::uint32_t label_of(FunctionDescriptor& function) {
+  std::uint32_t number = __atomic_load_n(&function.label, __ATOMIC_ACQUIRE);
+  if (number != 0) return number;
+  const std::uint32_t made = new_label({.name = function.name,
+                                        .file = function.file,
+                                        .line = function.line,
+                                        .flags = recording::kFunctionLabel});
+  std::uint32_t none = 0;
+  __atomic_compare_exchange_n(&function.label, &none, made, false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
+  return made;
+}
+
+// GoogleTest makes TEST(Suite, Name) a class Suite_Name_Test. How much of the name of its TestBody
+// is "Suite_Name"; 0 for other functions.
+std::size_t test_name_length(const char* name) {
+  constexpr char kEnd[] = "_Test::TestBody";
+  const std::size_t length = __builtin_strlen(name);
+  constexpr std::size_t kEndLength = sizeof(kEnd) - 1;
+  if (length <= kEndLength || __builtin_strcmp(name + length - kEndLength, kEnd) != 0) return 0;
+  return length - kEndLength;
+}
+
+// "Suite.Name": suites have no underscores in their names (GoogleTest asks for that).
+void record_test(Thread& thread, const char* name) {
+  char text[512];
+  std::size_t length = test_name_length(name);
+  if (length > sizeof(text)) length = sizeof(text);
+  bool dotted = false;
+  for (std::size_t i = 0; i < length; ++i) {
+    const bool first = name[i] == '_' && !dotted;
+    text[i] = first ? '.' : name[i];
+    dotted |= first;
+  }
+  record_text(thread, Op::kNote, static_cast<std::uint8_t>(recording::Note::kTest), 0, 0, text,
+              length);
+}
+
+std::uint32_t state_of(FunctionDescriptor& function) {
+  const std::uint32_t state = __atomic_load_n(&function.state, __ATOMIC_RELAXED);
+  if (state != kUndecided) return state;
+  const std::uint32_t decided = test_name_length(function.name) != 0 ? kTestBody
+                                : is_transaction(function)           ? kTransaction
+                                                                     : kPlain;
+  __atomic_store_n(&function.state, decided, __ATOMIC_RELAXED);
+  return decided;
+}
+
+}  // namespace
+
+void record_all_labels(Thread& thread) {
+  for (std::uint32_t number = 1; number < label_count; ++number) record_label(thread, number);
+}
+
+std::uint32_t critical_section_label(Address pc) {
+  return label_at(pc, {.flags = recording::kCriticalSection, .pc = pc});
+}
+
+bool critical_section_waits(std::uint32_t label) { return labels[label].waits; }
+
+void open_transaction(Thread& thread, Opened how, std::uint32_t label, Address pc) {
+  thread.opened = how;
+  thread.opened_at = thread.entered_count;
+  thread.label = label;
+  thread.begin_pc = pc;
+  thread.begin_written = false;
+  thread.open_since.store(ticks(), std::memory_order_release);
+  thread.filter.new_epoch();
+}
+
+void reopen_transaction(Thread& thread) {
+  for (std::uint32_t i = 0; i < thread.entered_count && i < kMaxCalls; ++i) {
+    FunctionDescriptor& function = *thread.entered[i].function;
+    if (state_of(function) != kTransaction) continue;
+    open_transaction(thread, Opened::kFunction, label_of(function), 0);
+    thread.opened_at = i + 1;
+    return;
+  }
+}
+
+// A begin is written with the first event that follows: transactions without events cost nothing.
+void write_begin(Thread& thread) {
+  if (thread.opened == Opened::kNothing || thread.begin_written) return;
+  thread.begin_written = true;
+  record_at_once(thread, Op::kBegin, 0, thread.label, thread.begin_pc);
+}
+
+void close_transaction(Thread& thread, Address pc) {
+  if (thread.begin_written) record_at_once(thread, Op::kEnd, 0, 0, pc);
+  thread.opened = Opened::kNothing;
+  thread.begin_written = false;
+  thread.open_since.store(kNoTransaction, std::memory_order_release);
+  thread.filter.new_epoch();
+}
+
+void enter_function(FunctionDescriptor& function, Address pc, Address stack_pointer) {
+  Thread* thread = current_thread;
+  std::uint32_t count = thread->entered_count;
+  if (count > 0 && count <= kMaxCalls && thread->entered[count - 1].stack_pointer < stack_pointer) {
+    heal(*thread, stack_pointer);
+    count = thread->entered_count;
+  }
+  if (count < kMaxCalls) {
+    thread->entered[count] = {.function = &function, .stack_pointer = stack_pointer};
+  }
+  thread->entered_count = count + 1;
+  const std::uint32_t state = state_of(function);
+  if (state == kTestBody) {
+    const AtWork at_work(thread);
+    if (at_work) record_test(*thread, function.name);
+  }
+  if (thread->opened != Opened::kNothing || thread->not_atomic != 0 || observer == nullptr) return;
+  // The first function of a thread is the thread.
+  if (count == 0 && thread->number != 0 && (function.flags & kAtomic) == 0) return;
+  if (state != kTransaction) return;
+  const AtWork at_work(thread);
+  if (at_work) open_transaction(*thread, Opened::kFunction, label_of(function), pc);
+}
+
+void leave_function(FunctionDescriptor& function, Address pc) {
+  Thread* thread = current_thread;
+  if (thread->entered_count == 0) return;
+  std::uint32_t count = thread->entered_count - 1;
+  if (count < kMaxCalls) {
+    // What was entered and not left in between was left by a jump.
+    while (count > 0 && thread->entered[count].function != &function) --count;
+    if (thread->entered[count].function != &function) return;
+  }
+  thread->entered_count = count;
+  if (function.state == kTestBody) {
+    const AtWork at_work(thread);
+    if (at_work) {
+      record_text(*thread, Op::kNote, static_cast<std::uint8_t>(recording::Note::kTest), 0, 0, "",
+                  0);
+    }
+  }
+  if (thread->opened != Opened::kFunction || count >= thread->opened_at) return;
+  const AtWork at_work(thread);
+  if (at_work) close_transaction(*thread, pc);
+}
+
+namespace {
+
+// The reader takes back the transactions that are on record already.
+void record_wait(Thread& thread, std::uint32_t label) {
+  if (label == 0 || labels[label].waits) return;
+  labels[label].waits = true;
+  const char* name = labels[label].name == nullptr ? "" : labels[label].name;
+  record_text(thread, Op::kNote, static_cast<std::uint8_t>(recording::Note::kWaits), 0, label, name,
+              __builtin_strlen(name));
+}
+
+}  // namespace
+
+void waiting(Address pc) {
+  Thread* thread = observer;
+  const AtWork at_work(thread);
+  if (!at_work) return;
+  // All functions the thread is in wait, and the critical section too.
+  for (std::uint32_t i = 0; i < thread->entered_count && i < kMaxCalls; ++i) {
+    FunctionDescriptor& function = *thread->entered[i].function;
+    if ((function.flags & kAtomic) != 0 || function.state == kTestBody) continue;
+    __atomic_store_n(&function.state, static_cast<std::uint32_t>(kPlain), __ATOMIC_RELAXED);
+    record_wait(*thread, __atomic_load_n(&function.label, __ATOMIC_ACQUIRE));
+  }
+  if (thread->opened == Opened::kCriticalSection) record_wait(*thread, thread->label);
+  if (thread->opened != Opened::kNothing) close_transaction(*thread, pc);
+}
+
+}  // namespace tomos::runtime
+
+using namespace tomos::runtime;
+
+extern "C" {
+#pragma GCC visibility push(default)
+
+void __tomos_enter(FunctionDescriptor* function) {
+  if (current_thread == nullptr) return;
+  enter_function(*function, reinterpret_cast<Address>(__builtin_return_address(0)),
+                 reinterpret_cast<Address>(__builtin_frame_address(0)));
+}
+
+void __tomos_exit(FunctionDescriptor* function) {
+  if (current_thread == nullptr) return;
+  leave_function(*function, reinterpret_cast<Address>(__builtin_return_address(0)));
+}
+
+void __tomos_begin_atomic(const char* name, const char* file, std::uint32_t line) {
+  Thread* thread = observer;
+  if (thread == nullptr) return;
+  ++thread->scopes;
+  if (thread->opened != Opened::kNothing) return;
+  const AtWork at_work(thread);
+  if (!at_work) return;
+  const auto pc = reinterpret_cast<Address>(__builtin_return_address(0));
+  const std::uint32_t label = label_at(
+      pc,
+      {.name = name, .file = file, .line = line, .flags = tomos::recording::kScopeLabel, .pc = pc});
+  open_transaction(*thread, Opened::kScope, label, pc);
+  thread->opened_at = thread->scopes;
+}
+
+void __tomos_end_atomic() {
+  Thread* thread = observer;
+  if (thread == nullptr || thread->scopes == 0) return;
+  if (thread->opened == Opened::kScope && thread->opened_at == thread->scopes) {
+    const AtWork at_work(thread);
+    if (at_work) {
+      close_transaction(*thread, reinterpret_cast<Address>(__builtin_return_address(0)));
+    }
+  }
+  --thread->scopes;
+}
+
+void __tomos_begin_not_atomic() {
+  Thread* thread = observer;
+  if (thread == nullptr) return;
+  ++thread->not_atomic;
+  if (thread->opened == Opened::kNothing) return;
+  const AtWork at_work(thread);
+  if (at_work) {
+    close_transaction(*thread, reinterpret_cast<Address>(__builtin_return_address(0)));
+  }
+}
+
+void __tomos_end_not_atomic() {
+  Thread* thread = observer;
+  if (thread != nullptr && thread->not_atomic != 0) --thread->not_atomic;
+}
+
+#pragma GCC visibility pop
+}

@@ -1,0 +1,2 @@
+int part(int x);
+int main() { return part(0); }

@@ -1,0 +1,1 @@
+int part(int x) { return x; }

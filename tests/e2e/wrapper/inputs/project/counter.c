@@ -1,0 +1,4 @@
+int next(void) {
+  static int value;
+  return ++value;
+}

@@ -1,0 +1,345 @@
+#include "simulate.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "runtime/cell.h"
+#include "runtime/repeat_filter.h"
+#include "trace/recording_format.h"
+
+namespace tomos::filter {
+
+namespace {
+
+using runtime::Access;
+using runtime::Cell;
+using runtime::RepeatFilter;
+
+constexpr std::uint64_t kNoTransaction = UINT64_MAX;
+
+// The recorder's run of elements (runtime/access.cpp).
+struct Run {
+  std::size_t slot = SIZE_MAX;
+  std::uint64_t pc = 0;
+  std::uint64_t next = 0;
+  std::int64_t stride = 0;
+  std::uint64_t since = 0;
+  Cell cell = 0;
+  std::uint32_t epoch = 0;
+};
+
+constexpr std::size_t kWords = recording::kTouchedElements / 64;
+using Touched = std::array<std::uint64_t, 2 + 4 * kWords>;
+
+// A record: one event, those of a run, or the elements that were touched.
+struct Slot {
+  ThreadId thread = 0;
+  std::vector<Event> events;
+  std::uint32_t size = 0;  // of an element
+  std::unique_ptr<Touched> touched;
+};
+
+struct Thread {
+  RepeatFilter filter{};
+  unsigned depth = 0;  // of transactions
+  std::uint64_t open_since = kNoTransaction;
+  std::uint64_t horizon = 0;
+  std::size_t last = SIZE_MAX;  // its last slot on record
+  Run run;
+  std::map<std::uint64_t, std::uint32_t> swept;  // for each sweeping place: in which epoch last
+};
+
+// Follows the runtime step by step; the decisions are the runtime's own.
+class Runtime {
+ public:
+  explicit Runtime(std::uint64_t ticks) : ticks_(ticks) {}
+
+  void take(const Event& e) {
+    now_ += ticks_;
+    Thread& thread = threads_[e.thread];
+    switch (e.op) {
+      case Op::kRead:
+      case Op::kWrite:
+        access(e, thread);
+        return;
+      case Op::kBegin:
+        if (thread.depth++ == 0) {
+          thread.open_since = now_;
+          thread.filter.new_epoch();
+        }
+        break;
+      case Op::kEnd:
+        if (--thread.depth == 0) {
+          thread.open_since = kNoTransaction;
+          thread.filter.new_epoch();
+        }
+        break;
+      case Op::kAcquire:
+      case Op::kRelease:
+      case Op::kReadAcquire:
+      case Op::kReadRelease:
+      case Op::kFork:
+      case Op::kJoin:
+      case Op::kBarrier:
+        thread.filter.new_epoch();
+        break;
+      case Op::kFree:
+        cells_.erase(cell_of(e.object));
+        break;
+      case Op::kNew:
+      case Op::kEscape:
+      case Op::kExit:
+        break;
+    }
+    record(e, thread);
+  }
+
+  Raw record() const {
+    Raw all;
+    for (const Slot& slot : slots_) {
+      all.insert(all.end(), slot.events.begin(), slot.events.end());
+      if (slot.touched) add_touched(slot, all);
+    }
+    return all;
+  }
+
+ private:
+  // runtime/horizon.h
+  struct World {
+    const Runtime& runtime;
+    Thread& thread;
+
+    std::uint64_t now() const { return runtime.now_; }
+    std::uint64_t horizon() const {
+      look();
+      return thread.horizon;
+    }
+    bool settled(const Access& access) const {
+      if (access.changed) return look() == kNoTransaction;
+      const std::uint64_t written = ((access.cell & runtime::kVersionMask) + 1)
+                                    << runtime::kVersionShift;
+      return written < thread.horizon || written < look();
+    }
+    std::uint64_t look() const {
+      std::uint64_t earliest = kNoTransaction;
+      for (const auto& [id, other] : runtime.threads_) {
+        if (&other != &thread) earliest = std::min(earliest, other.open_since);
+      }
+      thread.horizon = earliest == kNoTransaction ? runtime.now_ : earliest;
+      return earliest;
+    }
+  };
+
+  void record(const Event& e, Thread& thread) {
+    thread.last = slots_.size();
+    slots_.push_back({.thread = e.thread, .events = {e}});
+  }
+
+  // Brings the cell up to date; whether it changed hands.
+  bool touch(const Event& e, Cell& after) {
+    Cell& cell = cells_.try_emplace(cell_of(e.object), runtime::kUntouched).first->second;
+    const Cell before = cell;
+    if (!runtime::is_shared(cell)) {
+      cell = runtime::shared_exclusive(e.thread, runtime::next_version(cell, now_));
+    }
+    cell = runtime::after_access(cell, e.thread, e.op == Op::kWrite, now_);
+    after = cell;
+    return cell != before;
+  }
+
+  void access(const Event& e, Thread& thread) {
+    const bool wide = form_of(e) == Form::kWide;
+    Access access{.address = kBase + 8 * std::uint64_t{cell_of(e.object)} +
+                             (wide ? 0 : 4 * std::uint64_t{e.object % 2}),
+                  .size = wide ? 8U : 4U,
+                  .write = e.op == Op::kWrite,
+                  .in_transaction = thread.depth > 0,
+                  .pc = e.count};
+    access.changed = touch(e, access.cell);
+    const World world{.runtime = *this, .thread = thread};
+    if (form_of(e) == Form::kAtomic || form_of(e) == Form::kUpdate) {
+      if (!thread.filter.is_repeat(access, world)) record(e, thread);
+      return;
+    }
+    if (e.count >= kSweepingPlaces && thread.swept[e.count] != thread.filter.epoch()) {
+      sweep_to(e, access);
+    }
+    const RepeatFilter::Place& place = thread.filter.place(access);
+    switch (thread.filter.decide(access, place, world)) {
+      case RepeatFilter::Fate::kDrop:
+      case RepeatFilter::Fate::kJoined:
+        break;
+      case RepeatFilter::Fate::kRecord:
+        record_access(e, access, place, thread);
+        break;
+      case RepeatFilter::Fate::kBegin:
+        begin_touched(e.thread, access, thread);
+        break;
+    }
+  }
+
+  void record_access(const Event& e, const Access& access, const RepeatFilter::Place& place,
+                     Thread& thread) {
+    if (place.regular < 2) {
+      record(e, thread);
+    } else if (extends_run(thread, access)) {
+      slots_[thread.run.slot].events.push_back(e);
+      thread.run.next += static_cast<std::uint64_t>(thread.run.stride);
+    } else {
+      record(e, thread);
+      thread.run = {.slot = thread.last,
+                    .pc = access.pc,
+                    .next = access.address + static_cast<std::uint64_t>(place.stride),
+                    .stride = place.stride,
+                    .since = now_ >> runtime::kVersionShift,
+                    .cell = access.cell,
+                    .epoch = thread.filter.epoch()};
+    }
+  }
+
+  static bool extends_run(const Thread& thread, const Access& access) {
+    const Run& run = thread.run;
+    return run.slot != SIZE_MAX && run.slot == thread.last && run.pc == access.pc &&
+           run.epoch == thread.filter.epoch() && run.next == access.address && !access.changed &&
+           ((access.cell & runtime::kVersionMask) < run.since || access.cell == run.cell);
+  }
+
+  void begin_touched(ThreadId id, const Access& access, Thread& thread) {
+    thread.last = slots_.size();
+    slots_.push_back({.thread = id, .size = access.size, .touched = std::make_unique<Touched>()});
+    thread.filter.attach(access, slots_.back().touched->data());
+  }
+
+  // The place comes from other elements, of the same stretch, which nobody else accesses: of them
+  // nothing needs to stand in the trace.
+  void sweep_to(const Event& e, const Access& access) {
+    Thread& thread = threads_[e.thread];
+    thread.swept[e.count] = thread.filter.epoch();
+    const World world{.runtime = *this, .thread = thread};
+    for (std::uint64_t before = 12; before > 0; --before) {
+      Access other = access;
+      other.address = kElsewhere + 8 * (20 - before);
+      other.changed = false;
+      other.cell = runtime::shared_exclusive(e.thread, 1);
+      const RepeatFilter::Place& place = thread.filter.place(other);
+      if (thread.filter.decide(other, place, world) == RepeatFilter::Fate::kBegin) {
+        begin_touched(e.thread, other, thread);
+      }
+    }
+  }
+
+  // As the reader takes them: all reads, then those made once more, then the writes.
+  static void add_touched(const Slot& slot, Raw& all) {
+    for (std::size_t map = 0; map < 4; ++map) {
+      for (std::uint64_t element = 0; element < recording::kTouchedElements; ++element) {
+        const std::uint64_t word = (*slot.touched)[2 + map * kWords + element / 64];
+        const std::uint64_t address = kBase / kStretch * kStretch + element * slot.size;
+        if ((word >> (element % 64) & 1) == 0 || address < kBase) continue;
+        const auto half = static_cast<std::uint32_t>((address - kBase) / 4);
+        all.push_back(
+            {.thread = slot.thread,
+             .object = half,
+             .location = 0,
+             .op = map < 2 ? Op::kRead : Op::kWrite,
+             .spare = static_cast<std::uint8_t>(slot.size == 8 ? Form::kWide : Form::kPlain),
+             .count = static_cast<std::uint16_t>((*slot.touched)[map / 2])});
+      }
+    }
+  }
+
+  static constexpr std::uint64_t kStretch = 0x800;  // bytes, of the smallest elements
+  static constexpr std::uint64_t kElsewhere = 0x10000;
+  static constexpr std::uint64_t kBase = kElsewhere + 0x400;
+  std::uint64_t ticks_;
+  std::uint64_t now_ = std::uint64_t{1} << 20U;
+  std::map<std::uint32_t, Cell> cells_;
+  std::map<ThreadId, Thread> threads_;
+  std::vector<Slot> slots_;
+};
+
+// A variable between two frees.
+struct Life {
+  std::set<ThreadId> threads;
+  bool written = false;
+
+  bool matters() const { return written && threads.size() > 1; }
+};
+
+class Reader {
+ public:
+  explicit Reader(const Trace& trace) : trace_(trace), dropped_(trace.size()) {}
+
+  Trace run() {
+    std::vector<Life*> life_of;
+    for (const Event& e : trace_) life_of.push_back(survey(e));
+    for (std::size_t i = 0; i < trace_.size(); ++i) {
+      dropped_[i] = life_of[i] != nullptr && !life_of[i]->matters();
+    }
+    drop_transactions();
+    Trace kept;
+    for (std::size_t i = 0; i < trace_.size(); ++i) {
+      if (!dropped_[i]) kept.push_back(trace_[i]);
+    }
+    return kept;
+  }
+
+ private:
+  // The life that the event is about; nullptr if it is about none.
+  Life* survey(const Event& e) {
+    const bool lock = object_kind(e.op) == NameKind::kLock;
+    if (lock && e.object >= kMaxLocks) return &life(variable_of(e.object));
+    if (object_kind(e.op) != NameKind::kVariable) return nullptr;
+    Life& own = life(e.object);
+    if (e.op == Op::kFree) ++freed_[e.object];
+    if (is_access(e.op)) own.threads.insert(e.thread);
+    if (e.op == Op::kWrite) own.written = true;
+    return &own;
+  }
+
+  Life& life(VariableId variable) { return lives_[{variable, freed_[variable]}]; }
+
+  void drop_transactions() {
+    struct Open {
+      std::size_t begin = 0;
+      bool empty = true;
+    };
+    std::map<ThreadId, std::vector<Open>> open;
+    for (std::size_t i = 0; i < trace_.size(); ++i) {
+      const Event& e = trace_[i];
+      if (dropped_[i]) continue;
+      std::vector<Open>& own = open[e.thread];
+      if (e.op == Op::kBegin) {
+        own.push_back({.begin = i});
+      } else if (e.op != Op::kEnd) {
+        for (Open& each : own) each.empty = false;
+      } else {
+        if (own.back().empty) dropped_[i] = dropped_[own.back().begin] = true;
+        own.pop_back();
+      }
+    }
+  }
+
+  const Trace& trace_;
+  std::vector<bool> dropped_;
+  std::map<VariableId, unsigned> freed_;
+  std::map<std::pair<VariableId, unsigned>, Life> lives_;
+};
+
+}  // namespace
+
+Raw recorded(const Raw& raw, std::uint64_t ticks) {
+  Runtime runtime(ticks);
+  for (const Event& e : raw) runtime.take(e);
+  return runtime.record();
+}
+
+Trace without_influence(const Trace& trace) { return Reader(trace).run(); }
+
+}  // namespace tomos::filter

@@ -1,0 +1,40 @@
+// The same in C; see bank.cpp.
+#include <stdlib.h>
+
+typedef void (*Tell)(const char* what, const void* address);
+static Tell tell_address;
+
+__attribute__((noinline)) static void tell(const char* what) {
+  tell_address(what, __builtin_return_address(0));
+}
+
+typedef struct {
+  int head, tail;
+  struct item {
+    void* data;
+    int flags : 3;
+  } items[8];
+} queue_t;
+
+static queue_t queue;
+int depth;
+
+__attribute__((noinline)) static void* allocate(size_t size) {
+  tell_address("malloc", __builtin_return_address(0));
+  return malloc(size);
+}
+
+__attribute__((noinline)) static void push(void* data) {
+  struct item* copy = allocate(sizeof *copy);
+  queue.items[queue.tail++].data = data;
+  tell("push");  // @push
+  depth++;
+  free(copy);
+}
+
+void run(Tell tell_function) {
+  tell_address = tell_function;
+  push(&queue);
+  tell_address("queue.items[2].data", &queue.items[2].data);
+  tell_address("depth", &depth);
+}

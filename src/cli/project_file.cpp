@@ -93,9 +93,9 @@ class Reader {
 
   Result<void> cutoff(const toml::node& value) {
     const toml::value<std::int64_t>* number = value.as_integer();
-    if (number == nullptr || number->get() < 1) {
-      return wrong(value.source(), "array_cutoff must be a whole number from 1",
-                   "It says how many bytes at the start of an array are looked at: "
+    if (number == nullptr || number->get() < 0) {
+      return wrong(value.source(), "array_cutoff must be a whole number from 0",
+                   "It says how many bytes at the start of a large heap object are looked at: "
                    "array_cutoff = 4096");
     }
     result_.array_cutoff = static_cast<std::uint64_t>(number->get());

@@ -56,11 +56,12 @@ void declare_recording(RecordOptions& options, CLI::App& app) {
       ->required();
   app.add_option("--config", options.config, "Project file (default: tomos.toml if there is one)")
       ->type_name("FILE");
-  app.add_option("--array-cutoff", options.array_cutoff,
-                 "Look only at the first N bytes of an array")
+  app.add_option(
+         "--array-cutoff", options.array_cutoff,
+         "Of large heap objects look only at the first N\nbytes; 0: look at all (default: 256)")
       ->type_name("N")
       ->default_str("")
-      ->check(whole_number(1, std::numeric_limits<std::uint32_t>::max()));
+      ->check(whole_number(0, std::numeric_limits<std::uint32_t>::max()));
   app.add_flag("--record-all", options.record_all, "Record also what can influence no verdict");
 }
 
@@ -121,9 +122,8 @@ Result<int> record_program(const std::vector<std::string>& words, const RecordOp
   if (!project.atomic.empty()) environment.push_back(joined("TOMOS_ATOMIC", project.atomic));
   if (!project.ignore.empty()) environment.push_back(joined("TOMOS_IGNORE", project.ignore));
   if (!project.include.empty()) environment.push_back(joined("TOMOS_INCLUDE", project.include));
-  const std::uint64_t cutoff =
-      options.array_cutoff > 0 ? options.array_cutoff : project.array_cutoff.value_or(0);
-  if (cutoff > 0) environment.push_back(fmt::format("TOMOS_ARRAY_CUTOFF={}", cutoff));
+  const auto cutoff = options.array_cutoff ? options.array_cutoff : project.array_cutoff;
+  if (cutoff) environment.push_back(fmt::format("TOMOS_ARRAY_CUTOFF={}", *cutoff));
   if (options.record_all) environment.emplace_back("TOMOS_FILTER=off");
 
   const std::string functions = folder.path() + "/functions";

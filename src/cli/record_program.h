@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace tomos {
 struct RecordOptions {
   std::vector<std::string> program;  // as the option parser gives it: see launch.h
   std::string config;
-  std::uint64_t array_cutoff = 0;  // 0: not given
+  std::optional<std::uint64_t> array_cutoff;
   bool record_all = false;
 };
 

@@ -86,6 +86,7 @@ std::string RecordedProcess::missing() const {
 std::vector<std::string> RecordedProcess::notes() const {
   std::set<std::string> libraries;
   std::set<std::string> waiting;
+  std::uint64_t cutoff = 0;
   for (const recording::NoteText& note : recording_->notes()) {
     switch (note.note) {
       case recording::Note::kSynchronises:
@@ -96,9 +97,18 @@ std::vector<std::string> RecordedProcess::notes() const {
         break;
       case recording::Note::kTest:
         break;
+      case recording::Note::kCutOff:
+        cutoff = note.address;
+        break;
     }
   }
   std::vector<std::string> result;
+  if (cutoff != 0) {
+    result.push_back(
+        fmt::format("of heap objects larger than {} bytes only the first {} bytes were looked at; "
+                    "--array-cutoff 0 looks at all",
+                    recording::kArraySize, cutoff));
+  }
   if (!libraries.empty()) {
     result.push_back(fmt::format(
         "{}: {} synchronise{} threads but {} not built with tomos-c++: what a finding shows may be "

@@ -16,10 +16,10 @@ thread_local constinit Thread* observer = nullptr;
 
 namespace {
 
-enum class Touch : std::uint8_t { kPrivate, kUnchanged, kChanged };
+enum class Touch : std::uint8_t { kPrivate, kIgnored, kUnchanged, kChanged };
 
 // Brings the cell up to date with an access of this thread. Private: the access is nobody else's
-// business. Changed: the memory changed hands.
+// business. Ignored: only what it stores matters. Changed: the memory changed hands.
 Touch touch(Thread& thread, Address address, bool write, Cell& after) {
   std::atomic<Cell>* cell = cell_at(address);
   if (cell == nullptr) return Touch::kPrivate;
@@ -27,7 +27,8 @@ Touch touch(Thread& thread, Address address, bool write, Cell& after) {
   after = cell->load(std::memory_order_relaxed);
   for (;;) {
     if (is_exclusive_to(after, thread.number)) break;
-    if (after == thread.local_cell || after == kIgnored) return Touch::kPrivate;
+    if (after == thread.local_cell) return Touch::kPrivate;
+    if (after == runtime::kIgnored) return Touch::kIgnored;
     if (!is_shared(after)) {
       first_touch(thread, address, *cell, after);
       after = cell->load(std::memory_order_relaxed);
@@ -93,6 +94,7 @@ bool note_access(Thread& thread, Address address, std::uint32_t size, bool write
   const Touch touched = touch(thread, address, write, access.cell);
   if (touched == Touch::kPrivate) return false;
   *shared = true;
+  if (touched == Touch::kIgnored) return false;
   if (unjoined.load(std::memory_order_relaxed) == 0) return false;
   if (!config.filter) return true;
   access.changed = touched == Touch::kChanged;
@@ -112,7 +114,7 @@ namespace {
   Access access{.address = address, .size = size, .write = write, .pc = pc};
   const Touch touched = touch(thread, address, write, access.cell);
   if (touched == Touch::kPrivate) return;
-  if (unjoined.load(std::memory_order_relaxed) == 0) {
+  if (touched == Touch::kIgnored || unjoined.load(std::memory_order_relaxed) == 0) {
     // Only what it stores matters.
   } else if (config.filter) {
     access.changed = touched == Touch::kChanged;
@@ -147,6 +149,7 @@ template <bool kWrite, std::uint32_t kSize>
     if (cell == thread->fast_cell) return;
     if (is_no_pointer(*thread)) {
       if (cell == thread->local_cell) return;
+      if (cell == tomos::runtime::kIgnored && !(kWrite && kSize == 8)) return;
       if (thread->filter.is_known(address, kSize, kWrite, pc, cell) ||
           thread->filter.sweeps(address, kSize, kWrite, thread->opened != Opened::kNothing, cell,
                                 thread->number)) {
@@ -219,10 +222,10 @@ void access_range(Thread& thread, Address start, std::size_t size, bool write, A
   for (Address at = start; at < end; at = (at | 7) + 1) {
     Cell cell = 0;
     const Touch touched = touch(thread, at, write, cell);
-    if (touched != Touch::kPrivate) {
+    any_shared |= touched != Touch::kPrivate;
+    if (touched == Touch::kUnchanged || touched == Touch::kChanged) {
       if (shared == 0) {
         shared = at;
-        any_shared = true;
         cells = length_seed;
       }
       cells = (cells ^ cell) * 0x9e37'79b9'7f4a'7c15U;

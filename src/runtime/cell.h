@@ -22,6 +22,7 @@ using Cell = std::uint64_t;
 
 inline constexpr Cell kUntouched = 0;
 inline constexpr Cell kIgnored = 1;
+inline constexpr Cell kNoCell = ~Cell{0};  // no cell has this value
 inline constexpr Cell kShared = 1ULL << 63;
 inline constexpr Cell kReadShared = 1ULL << 62;
 inline constexpr unsigned kOwnerShift = 42;

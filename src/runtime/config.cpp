@@ -5,7 +5,7 @@
 
 namespace tomos::runtime {
 
-Config config = {.recording = nullptr, .functions = nullptr, .filter = true, .array_cutoff = 0};
+Config config = {.recording = nullptr, .functions = nullptr, .filter = true, .array_cutoff = 256};
 
 namespace {
 
@@ -69,7 +69,7 @@ void read_config() {
   const char* filter = get("TOMOS_FILTER");
   config.filter = filter == nullptr || __builtin_strcmp(filter, "off") != 0;
   const char* cutoff = get("TOMOS_ARRAY_CUTOFF");
-  config.array_cutoff = cutoff == nullptr ? 0 : strtoul(cutoff, nullptr, 10);
+  config.array_cutoff = cutoff == nullptr ? config.array_cutoff : strtoul(cutoff, nullptr, 10);
   atomic_patterns = get("TOMOS_ATOMIC");
   ignore_patterns = get("TOMOS_IGNORE");
   include_patterns = get("TOMOS_INCLUDE");

@@ -50,8 +50,25 @@ class Pending {
   std::size_t count_ = 0;
 };
 
-// Local cells of a range become shared, still in the hands of their owner.
-void share_cells(Address start, Address end) {
+// Where the part of an object ends that is looked at: of an array the start must do.
+Address end_of_interest(const Object& object) {
+  const Address end = object.start + object.size;
+  if (config.array_cutoff == 0 || object.size <= recording::kArraySize) return end;
+  return (object.start + config.array_cutoff + 7) & ~Address{7};
+}
+
+void note_cutoff(Thread& thread) {
+  static std::atomic<bool> noted = false;
+  if (noted.exchange(true)) return;
+  record_text(thread, Op::kNote, static_cast<std::uint8_t>(recording::Note::kCutOff), 0,
+              config.array_cutoff, "", 0);
+}
+
+// Local cells of an object become shared, still in the hands of their owner.
+void share_cells(const Object& object) {
+  const Address start = object.start;
+  const Address end = object.start + object.size;
+  const Address ignored = end_of_interest(object);
   const Stamp now = ticks();
   for (Address at = start & ~Address{7}; at < end && has_shadow(at); at += 8) {
     Region* region = region_of(at);
@@ -62,7 +79,8 @@ void share_cells(Address start, Address end) {
     std::atomic<Cell>& cell = cell_in(*region, at);
     Cell old = cell.load(std::memory_order_relaxed);
     if (!is_local(old)) continue;
-    cell.compare_exchange_strong(old, shared_exclusive(local_owner(old), next_version(0, now)));
+    cell.compare_exchange_strong(
+        old, at < ignored ? shared_exclusive(local_owner(old), next_version(0, now)) : kIgnored);
   }
 }
 
@@ -123,7 +141,8 @@ void escape_one(Thread& thread, Address value, Pending& pending) {
   const Object object = find_object(value);
   if (object.start == 0 || object.escaped || !mark_escaped(object.start)) return;
   record_object(thread, object.start, object.size, object.pc);
-  share_cells(object.start, object.start + object.size);
+  share_cells(object);
+  if (end_of_interest(object) < object.start + object.size) note_cutoff(thread);
   pending.push(object.start, object.start + object.size);
 }
 
@@ -174,7 +193,7 @@ void first_touch(Thread& thread, Address address, std::atomic<Cell>& cell, Cell 
     if (object.start != 0) {
       Pending pending(thread);
       escape_one(thread, address, pending);
-      share_cells(object.start, object.start + object.size);
+      share_cells(object);
       cascade(thread, pending);
     } else if (Thread* other = threads[owner].load();
                other != nullptr && in_stack(*other, address)) {
@@ -198,6 +217,7 @@ void first_touch(Thread& thread, Address address, std::atomic<Cell>& cell, Cell 
   // With it what is untouched around it, so that the next touch need not ask again.
   const Cell fresh =
       object.escaped ? shared_exclusive(thread.number, next_version(0, now)) : thread.local_cell;
+  const Address ignored = object.escaped ? end_of_interest(object) : ~Address{0};
   const Address window = address & ~(kWindow - 1);
   const Address start = object.start > window ? object.start : window;
   const Address object_end = object.start + object.size;
@@ -205,7 +225,8 @@ void first_touch(Thread& thread, Address address, std::atomic<Cell>& cell, Cell 
   for (Address at = start & ~Address{7}; at < end; at += 8) {
     if (std::atomic<Cell>* each = cell_at(at); each != nullptr) {
       Cell untouched = kUntouched;
-      each->compare_exchange_strong(untouched, fresh, std::memory_order_relaxed);
+      each->compare_exchange_strong(untouched, at < ignored ? fresh : kIgnored,
+                                    std::memory_order_relaxed);
     }
   }
 }

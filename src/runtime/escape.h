@@ -48,13 +48,13 @@ inline void look_at_stored_pointer(Thread& thread) {
 inline void await_stored_pointer(Thread& thread, Address where) {
   thread.stored_pointer = where;
   thread.stored_size = 8;
-  thread.fast_cell = kIgnored;
+  thread.fast_cell = kNoCell;
 }
 
 inline void await_stored_range(Thread& thread, Address where, std::size_t size) {
   thread.stored_pointer = where;
   thread.stored_size = size;
-  thread.fast_cell = kIgnored;
+  thread.fast_cell = kNoCell;
 }
 
 // The memory is no more. Tells the reader if others could reach it.

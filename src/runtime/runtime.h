@@ -228,7 +228,7 @@ struct Config {
   const char* recording;  // path, or nullptr: record nothing
   const char* functions;  // the table of functions
   bool filter;
-  std::size_t array_cutoff;  // bytes of an array that are looked at; 0: all
+  std::size_t array_cutoff;  // bytes of a large heap object that are looked at; 0: all
 };
 extern Config config;
 void read_config();

@@ -169,7 +169,7 @@ void OpenRecording::take(Walk& current, std::span<const Slot> record) {
     take_module(record);
   } else if (op == Op::kThreadName) {
     walk(value).thread.name = text_behind(&record[1]);
-  } else if (op == Op::kNote && small_of(slot.a) <= static_cast<std::uint8_t>(Note::kTest)) {
+  } else if (op == Op::kNote && small_of(slot.a) <= static_cast<std::uint8_t>(Note::kCutOff)) {
     notes_.push_back({.note = static_cast<Note>(small_of(slot.a)),
                       .address = record[1].a,
                       .text = std::string(text_behind(&record[1]))});

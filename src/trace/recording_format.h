@@ -100,7 +100,11 @@ enum class Note : std::uint8_t {
   kWaits,         // what has this label waits on a condition and is no transaction, nor was it
                   // before. Address: the label's number. Text: its name
   kTest,          // a GoogleTest test begins (text: its full name), or ends (no text)
+  kCutOff,        // of large heap objects only the start was looked at. Address: how many bytes
 };
+
+// Heap objects above this size are taken for arrays, whose elements are all alike.
+inline constexpr std::size_t kArraySize = 16384;
 
 enum LabelFlags : std::uint8_t { kFunctionLabel = 0, kCriticalSection = 1, kScopeLabel = 2 };
 enum ModuleFlags : std::uint64_t { kInstrumented = 1 };

@@ -162,9 +162,19 @@ class Runtime {
                   .write = e.op == Op::kWrite,
                   .in_transaction = thread.depth > 0,
                   .pc = e.count};
+    // The path of an access in the runtime takes these short cuts first.
+    const bool atomic = form_of(e) == Form::kAtomic || form_of(e) == Form::kUpdate;
+    const auto before = cells_.find(cell_of(e.object));
+    if (!atomic && before != cells_.end() &&
+        (thread.filter.is_known(access.address, access.size, access.write, access.pc,
+                                before->second) ||
+         thread.filter.sweeps(access.address, access.size, access.write, access.in_transaction,
+                              before->second, e.thread))) {
+      return;
+    }
     access.changed = touch(e, access.cell);
     const World world{.runtime = *this, .thread = thread};
-    if (form_of(e) == Form::kAtomic || form_of(e) == Form::kUpdate) {
+    if (atomic) {
       if (!thread.filter.is_repeat(access, world)) record(e, thread);
       return;
     }

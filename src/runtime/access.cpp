@@ -149,8 +149,8 @@ template <bool kWrite, std::uint32_t kSize>
     if (cell == thread->fast_cell) return;
     if (is_no_pointer(*thread)) {
       if (cell == thread->local_cell) return;
-      if (cell == tomos::runtime::kIgnored && !(kWrite && kSize == 8)) return;
-      if (thread->filter.is_known(address, kSize, kWrite, pc, cell) ||
+      if (cell == tomos::runtime::kIgnored ||
+          thread->filter.is_known(address, kSize, kWrite, pc, cell) ||
           thread->filter.sweeps(address, kSize, kWrite, thread->opened != Opened::kNothing, cell,
                                 thread->number)) {
         if (kWrite && kSize == 8) await_stored_pointer(*thread, address);

@@ -1,10 +1,12 @@
 # The whole life of the project, short enough to read. Everything is built by CMake and Ninja in build*/.
 BUILD ?= build
+PREFIX ?= /usr/local
 CONFIGURE = cmake -G Ninja -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
             -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld-19 -Wno-dev --log-level=NOTICE
+INSTALLED = tomos tomos-cc tomos_pass manual
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.h')
 
-.PHONY: all setup demo test bench soak format lint clean
+.PHONY: all setup demo test bench soak install deb format lint clean
 .DEFAULT_GOAL := all
 
 setup:
@@ -17,6 +19,16 @@ all: setup
 demo: setup
 	@$(CONFIGURE) -S . -B $(BUILD) && ninja -C $(BUILD) --quiet tomos tomos-cc tomos_pass
 	@scripts/demo
+
+# What goes to users, without tests and benchmarks. DESTDIR is put before PREFIX.
+install: setup
+	@$(CONFIGURE) -S . -B $(BUILD) && ninja -C $(BUILD) --quiet $(INSTALLED)
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX) >$(BUILD)/install.log
+	@echo "Installed in $(DESTDIR)$(PREFIX)"
+
+deb: setup
+	@$(CONFIGURE) -S . -B $(BUILD) && ninja -C $(BUILD) --quiet $(INSTALLED)
+	@cpack -G DEB --config $(BUILD)/CPackConfig.cmake -B $(BUILD)/deb
 
 test: all lint
 	@scripts/test

@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   }
   auto source = tomos::open_trace(argv[1]);
   if (!source) return fail(source.error());
-  tomos::BlockStore store({}, true, {});
+  tomos::BlockStore store({}, tomos::BlockScope::kTwoTransactions, {});
   tomos::Batch batch;
   for (;;) {
     if (const auto read = (*source)->next(batch); !read) return fail(read.error());

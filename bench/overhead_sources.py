@@ -1,11 +1,14 @@
-"""Source packages of the Debian release that this machine runs, for bench/overhead. Nothing of the system is changed: apt-get
-works with lists and a cache of its own, and with the machine's own mirrors asked for sources instead of packages."""
+"""Source packages of the Debian release that this machine runs, for bench/overhead and bench/real-programs. Nothing of the system
+is changed: apt-get works with lists and a cache of its own, and with the machine's own mirrors asked for sources instead of
+packages."""
 
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+
+PROGRAM = pathlib.Path(sys.argv[0]).name
 
 
 class Sources:
@@ -24,7 +27,7 @@ class Sources:
             # A mirror may lack what it lists for an older release.
             files = self.download(f"{package}/{self.release}") or self.download(f"{package}/stable")
             if not files:
-                sys.exit(f"bench/overhead: the mirror has no sources of {package}; use --kernels, or name the programs to measure")
+                sys.exit(f"bench/{PROGRAM}: the mirror has no sources of {package}; name programs that do without it")
             description = next(files.glob("*.dsc"))
             unpacked = self.folder / f"{package}.partial"
             shutil.rmtree(unpacked, ignore_errors=True)
@@ -41,7 +44,7 @@ class Sources:
             (apt / folder).mkdir(parents=True, exist_ok=True)
         entries = list(source_entries(self.release))
         if not entries:
-            sys.exit("bench/overhead: apt has no Debian mirror to fetch sources from; see /etc/apt/sources.list, or use --kernels")
+            sys.exit(f"bench/{PROGRAM}: apt has no Debian mirror to fetch sources from; see /etc/apt/sources.list")
         (apt / "parts" / "sources.sources").write_text("\n".join(entries))
         self.options = ["-o", "Dir::Etc::sourcelist=/dev/null", "-o", f"Dir::Etc::sourceparts={apt / 'parts'}",
                         "-o", f"Dir::State::lists={apt / 'lists'}", "-o", f"Dir::Cache={apt / 'cache'}",
@@ -59,7 +62,7 @@ class Sources:
     def run(self, command):
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
         if done.returncode != 0:
-            sys.exit(f"bench/overhead: exit status {done.returncode} of {' '.join(command)}\n{done.stderr[-2000:]}")
+            sys.exit(f"bench/{PROGRAM}: exit status {done.returncode} of {' '.join(command)}\n{done.stderr[-2000:]}")
 
 
 def source_entries(release):

@@ -1,7 +1,8 @@
 // A load for memcached: connections over a Unix socket, each in a thread, that store and fetch in
-// batches; then tells the server to shut down (it must have been started with -A).
+// batches, and see that what they fetch is what was stored; then tells the server to shut down (it
+// must have been started with -A), or lets it stay.
 //
-//   memcached_load SOCKET [THOUSANDS OF REQUESTS]
+//   memcached_load SOCKET [THOUSANDS OF REQUESTS [stay]]
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -18,6 +19,7 @@
 
 constexpr int kConnections = 4;
 constexpr int kBatch = 50;
+static const std::string kValue(200, 'x');
 
 static int connect_to(const char* path) {
   const int socket_fd = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -41,7 +43,8 @@ static bool send_all(int socket_fd, std::string_view text) {
   return true;
 }
 
-// Reads until `wanted` answers have come: a STORED or an END ends each.
+// Reads until `wanted` answers have come: a STORED or an END ends each. Nothing but values may
+// stand between.
 static bool read_answers(int socket_fd, int wanted) {
   std::string rest;
   std::vector<char> buffer(1 << 16);
@@ -53,7 +56,13 @@ static bool read_answers(int socket_fd, int wanted) {
     for (std::size_t end = 0; (end = rest.find("\r\n", begin)) != std::string::npos;
          begin = end + 2) {
       const std::string_view line = std::string_view(rest).substr(begin, end - begin);
-      if (line == "STORED" || line == "END") wanted--;
+      if (line == "STORED" || line == "END") {
+        wanted--;
+      } else if (!line.starts_with("VALUE key") && line != kValue) {
+        std::fprintf(stderr, "memcached_load: the server answered '%s'\n",
+                     std::string(line).c_str());
+        return false;
+      }
     }
     rest.erase(0, begin);
   }
@@ -62,7 +71,6 @@ static bool read_answers(int socket_fd, int wanted) {
 
 static bool load(const char* path, std::uint64_t seed, long requests) {
   const int socket_fd = connect_to(path);
-  const std::string value(200, 'x');
   bool good = true;
   for (long done = 0; good && done < requests; done += kBatch) {
     std::string batch;
@@ -70,7 +78,7 @@ static bool load(const char* path, std::uint64_t seed, long requests) {
       seed = seed * 6364136223846793005U + 1442695040888963407U;
       const std::string key = "key" + std::to_string((seed >> 33) % 20'000);
       if ((seed >> 60) % 4 == 0) {
-        batch += "set " + key + " 0 0 " + std::to_string(value.size()) + "\r\n" + value + "\r\n";
+        batch += "set " + key + " 0 0 " + std::to_string(kValue.size()) + "\r\n" + kValue + "\r\n";
       } else {
         batch += "get " + key + "\r\n";
       }
@@ -83,7 +91,7 @@ static bool load(const char* path, std::uint64_t seed, long requests) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fputs("usage: memcached_load SOCKET [THOUSANDS OF REQUESTS]\n", stderr);
+    std::fputs("usage: memcached_load SOCKET [THOUSANDS OF REQUESTS [stay]]\n", stderr);
     return 2;
   }
   const long requests = 1000 * (argc > 2 ? std::strtol(argv[2], nullptr, 10) : 100) / kConnections;
@@ -95,12 +103,14 @@ int main(int argc, char** argv) {
     });
   }
   for (std::thread& thread : threads) thread.join();
-  const int socket_fd = connect_to(argv[1]);
-  send_all(socket_fd, "shutdown\r\n");
-  char last = 0;
-  while (read(socket_fd, &last, 1) > 0) {
+  if (argc < 4) {
+    const int socket_fd = connect_to(argv[1]);
+    send_all(socket_fd, "shutdown\r\n");
+    char last = 0;
+    while (read(socket_fd, &last, 1) > 0) {
+    }
+    close(socket_fd);
   }
-  close(socket_fd);
-  if (!good) std::fputs("memcached_load: the server closed a connection\n", stderr);
+  if (!good) std::fputs("memcached_load: a connection has ended early\n", stderr);
   return good ? 0 : 1;
 }

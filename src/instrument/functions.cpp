@@ -5,13 +5,15 @@
 // __tomos_exit at every way out of it, unwinding included. A function that cannot be a transaction
 // is told as well when a thread may start in it (its address is taken, or it is an operator()): a
 // thread entry is no transaction, and the runtime must not take the first function below it for
-// one.
+// one. Functions that make one access at most are left alone.
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/StringMap.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/BinaryFormat/Dwarf.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/EscapeEnumerator.h>
 
 #include "names.h"
@@ -93,6 +95,35 @@ bool is_candidate(const llvm::Function& function, const llvm::DISubprogram& desc
          !is_local(function, described) && !is_private(described);
 }
 
+// Memory that is not the function's own frame.
+bool is_elsewhere(const llvm::Value* pointer) {
+  return !llvm::isa<llvm::AllocaInst>(llvm::getUnderlyingObject(pointer));
+}
+
+// What such an instruction adds to the accesses of its function.
+unsigned accesses_of(llvm::Instruction& instruction, const llvm::DataLayout& layout) {
+  const llvm::Value* pointer = llvm::getLoadStorePointerOperand(&instruction);
+  if (pointer == nullptr || !is_elsewhere(pointer)) return 0;
+  return layout.getTypeStoreSize(llvm::getLoadStoreType(&instruction)) <= 8 ? 1 : 2;
+}
+
+// A function that makes one access at most, like most of what only returns a member. Nothing can
+// cut it: to the analyses it is that access.
+bool is_one_access(llvm::Function& function) {
+  if (function.size() != 1) return false;
+  const llvm::DataLayout& layout = function.getParent()->getDataLayout();
+  unsigned accesses = 0;
+  for (llvm::Instruction& instruction : function.getEntryBlock()) {
+    if (instruction.isDebugOrPseudoInst() || instruction.isLifetimeStartOrEnd()) continue;
+    if (llvm::isa<llvm::CallBase, llvm::AtomicRMWInst, llvm::AtomicCmpXchgInst, llvm::VAArgInst>(
+            instruction)) {
+      return false;
+    }
+    accesses += accesses_of(instruction, layout);
+  }
+  return accesses <= 1;
+}
+
 class Marker {
  public:
   explicit Marker(llvm::Module& module) : module_(module), names_(module) {
@@ -150,7 +181,7 @@ class Marker {
                                   const llvm::DISubprogram& described, Flags flags) {
     llvm::Constant* zero = llvm::ConstantInt::get(word_, 0);
     llvm::Constant* values = llvm::ConstantStruct::get(
-        descriptor_, {text(names_.of(function)), text(described.getFilename()),
+        descriptor_, {text(names_.of(function)), text(path_of(*described.getFile())),
                       llvm::ConstantInt::get(word_, described.getLine()),
                       llvm::ConstantInt::get(word_, flags), zero, zero});
     auto* global =
@@ -186,6 +217,7 @@ bool mark_functions(llvm::Module& module) {
     if (described == nullptr || !may_be_instrumented(function)) continue;
     Flags flags = marks.lookup(&function);
     if (flags == 0 && (is_artificial(*described) || is_system_file(described->getFile()))) continue;
+    if (flags == 0 && is_one_access(function)) continue;
     if (is_candidate(function, *described)) flags |= runtime::kCandidate;
     const bool may_start_thread =
         is_call_operator(*described) ||

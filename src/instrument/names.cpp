@@ -120,7 +120,14 @@ std::string Names::of(const llvm::Function& function) {
 std::string Names::of(const llvm::DIType* type) {
   while (const auto* derived = llvm::dyn_cast_or_null<llvm::DIDerivedType>(type)) {
     switch (derived->getTag()) {
-      case llvm::dwarf::DW_TAG_typedef:
+      case llvm::dwarf::DW_TAG_typedef: {
+        const auto* target = llvm::dyn_cast_or_null<llvm::DICompositeType>(derived->getBaseType());
+        if (target != nullptr && target->getName().empty()) {
+          return qualified(derived->getScope(), derived->getName().str());
+        }
+        type = derived->getBaseType();
+        continue;
+      }
       case llvm::dwarf::DW_TAG_const_type:
       case llvm::dwarf::DW_TAG_volatile_type:
       case llvm::dwarf::DW_TAG_atomic_type:
@@ -173,15 +180,20 @@ std::string Names::closure_name(const llvm::DICompositeType* closure) {
   return number == 0 ? "{lambda}" : "{lambda#" + std::to_string(number) + "}";
 }
 
-bool is_system_file(const llvm::DIFile* file) {
-  constexpr std::array<llvm::StringRef, 4> kFolders = {"/usr/include/", "/usr/lib/",
-                                                       "/usr/local/include/", "/usr/local/lib/"};
-  if (file == nullptr) return true;
+std::string path_of(const llvm::DIFile& file) {
   llvm::SmallString<256> path;
-  if (!llvm::sys::path::is_absolute(file->getFilename())) path = file->getDirectory();
-  llvm::sys::path::append(path, file->getFilename());
+  if (!llvm::sys::path::is_absolute(file.getFilename())) path = file.getDirectory();
+  llvm::sys::path::append(path, file.getFilename());
   llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/true);
-  return llvm::any_of(kFolders, [&](llvm::StringRef folder) { return path.starts_with(folder); });
+  return path.str().str();
+}
+
+bool is_system_file(const llvm::DIFile* file) {
+  constexpr std::array<std::string_view, 4> kFolders = {"/usr/include/", "/usr/lib/",
+                                                        "/usr/local/include/", "/usr/local/lib/"};
+  if (file == nullptr) return true;
+  const std::string path = path_of(*file);
+  return llvm::any_of(kFolders, [&](std::string_view folder) { return path.starts_with(folder); });
 }
 
 }  // namespace tomos::instrument

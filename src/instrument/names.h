@@ -21,8 +21,8 @@ class Names {
   // name of C is itself.
   std::string of(const llvm::Function& function);
 
-  // A type as its definition is qualified; typedefs and const are looked through. Empty for a type
-  // without a name.
+  // A type as its definition is qualified; const and typedefs are looked through, but for one that
+  // names a type without a name of its own. Empty if there is no name at all.
   std::string of(const llvm::DIType* type);
 
  private:
@@ -35,6 +35,9 @@ class Names {
 
 // A class without a name that is the type of a lambda.
 bool is_closure(const llvm::DIScope* scope);
+
+// The whole path: as the compiler was told it, in the folder that it ran in.
+std::string path_of(const llvm::DIFile& file);
 
 // Whether a file belongs to the system: the headers of libc, of the C++ library, of the compiler.
 bool is_system_file(const llvm::DIFile* file);

@@ -58,8 +58,8 @@ bool is_inside(llvm::StringRef name) {
          outer.starts_with("__atomic_wait_address") || outer.starts_with("__atomic_notify_address");
 }
 
-enum class Before { kNothing, kArrive, kArriveForSeveral, kSignal };
-enum class After { kNothing, kLeave, kWaitOver, kWaitOverIfTrue };
+enum class Before { kNothing, kArrive, kArriveForSeveral, kSignal, kRelease };
+enum class After { kNothing, kLeave, kWaitOver, kWaitOverIfTrue, kAcquired, kAcquiredIfTrue };
 struct Meaning {
   Before before = Before::kNothing;
   After after = After::kNothing;
@@ -99,10 +99,10 @@ Meaning meaning_of(llvm::StringRef name) {
         .Default({});
   }
   return llvm::StringSwitch<Meaning>(method)
-      .Case("release", {Before::kSignal, After::kNothing})
-      .Case("acquire", {Before::kNothing, After::kWaitOver})
+      .Case("release", {Before::kRelease, After::kNothing})
+      .Case("acquire", {Before::kNothing, After::kAcquired})
       .Cases("try_acquire", "try_acquire_for", "try_acquire_until",
-             {Before::kNothing, After::kWaitOverIfTrue})
+             {Before::kNothing, After::kAcquiredIfTrue})
       .Default({});
 }
 
@@ -121,14 +121,20 @@ class Teller {
       case Before::kSignal:
         emit(builder, "__tomos_std_signal", {object});
         break;
+      case Before::kRelease:
+        emit(builder, "__tomos_semaphore_release",
+             {object, call.getArgOperand(call.arg_size() - 1)});
+        break;
       case Before::kArrive:
-        emit(builder, "__tomos_std_barrier_arrive", {object, expected(builder, object)});
+        emit(builder, "__tomos_std_barrier_arrive",
+             {object, first_member(builder, object, builder.getInt64Ty())});
         break;
       case Before::kArriveForSeveral: {
         llvm::Value* arrivals = call.getArgOperand(call.arg_size() - 1);
         llvm::Value* one = llvm::ConstantInt::get(arrivals->getType(), 1);
-        llvm::Value* count = builder.CreateSelect(builder.CreateICmpEQ(arrivals, one),
-                                                  expected(builder, object), builder.getInt64(0));
+        llvm::Value* expected = first_member(builder, object, builder.getInt64Ty());
+        llvm::Value* count = builder.CreateSelect(builder.CreateICmpEQ(arrivals, one), expected,
+                                                  builder.getInt64(0));
         emit(builder, "__tomos_std_barrier_arrive", {object, count});
         break;
       }
@@ -147,14 +153,24 @@ class Teller {
       case After::kWaitOverIfTrue:
         emit(builder, "__tomos_std_wait_over", {object, &call});
         break;
+      case After::kAcquired:
+        emit(builder, "__tomos_semaphore_acquired",
+             {object, builder.getTrue(), first_member(builder, object, builder.getInt32Ty())});
+        break;
+      case After::kAcquiredIfTrue:
+        emit(builder, "__tomos_semaphore_acquired",
+             {object, &call, first_member(builder, object, builder.getInt32Ty())});
+        break;
     }
   }
 
  private:
-  // How many arrivals a phase of the barrier waits for: the first member of libstdc++'s
-  // std::barrier. Marked as our own load, not the user's.
-  llvm::Value* expected(llvm::IRBuilder<>& builder, llvm::Value* barrier) {
-    llvm::LoadInst* load = builder.CreateLoad(builder.getInt64Ty(), barrier);
+  // In libstdc++ that is of a std::barrier how many arrivals a phase waits for, and of a
+  // std::counting_semaphore its count. Marked as our own load, not the user's.
+  static llvm::Value* first_member(llvm::IRBuilder<>& builder, llvm::Value* object,
+                                   llvm::Type* type) {
+    llvm::LoadInst* load = builder.CreateLoad(type, object);
+    load->setVolatile(true);
     load->setNoSanitizeMetadata();
     return load;
   }
@@ -172,12 +188,12 @@ class Teller {
 
   void emit(llvm::IRBuilder<>& builder, llvm::StringRef function,
             llvm::ArrayRef<llvm::Value*> arguments) {
-    llvm::SmallVector<llvm::Type*, 2> types;
+    llvm::SmallVector<llvm::Type*, 3> types;
     for (const llvm::Value* argument : arguments) types.push_back(argument->getType());
     llvm::LLVMContext& context = module_.getContext();
     llvm::AttributeList attributes = llvm::AttributeList::get(
         context, llvm::AttributeList::FunctionIndex, {llvm::Attribute::NoUnwind});
-    if (types.back()->isIntegerTy(1)) {
+    if (types.size() > 1 && types[1]->isIntegerTy(1)) {
       attributes = attributes.addParamAttribute(context, 1, llvm::Attribute::ZExt);
     }
     auto* type = llvm::FunctionType::get(builder.getVoidTy(), types, /*isVarArg=*/false);

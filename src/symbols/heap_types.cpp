@@ -107,10 +107,10 @@ HeapTypes::HeapTypes(DebugInfo& info) : info_(info) {
   }
 }
 
-std::string HeapTypes::recorded(const std::vector<Frame>& frames) const {
+std::string HeapTypes::recorded(const std::vector<Frame>& frames, std::string_view mark) const {
   for (const Frame& frame : frames) {
-    const auto found =
-        recorded_.find(fmt::format("{}:{}:{}", base_name(frame.file), frame.line, frame.column));
+    const auto found = recorded_.find(
+        fmt::format("{}:{}:{}{}", base_name(frame.file), frame.line, frame.column, mark));
     if (found == recorded_.end()) continue;
     const std::vector<std::string>& types = found->second;
     if (types.size() == 1) return types.front();
@@ -172,11 +172,15 @@ std::string HeapTypes::declared(std::uint64_t address, const std::vector<Frame>&
 }
 
 std::string HeapTypes::allocated_at(std::uint64_t address, const std::vector<Frame>& frames) {
-  std::string type = recorded(frames);
+  std::string type = recorded(frames, "");
   for (std::size_t i = 0; type.empty() && i < frames.size(); ++i) {
     type = allocated_by_library(frames[i].function);
   }
   return type.empty() ? declared(address, frames) : type;
+}
+
+std::string HeapTypes::received_at(const std::vector<Frame>& frames) const {
+  return recorded(frames, "()");
 }
 
 }  // namespace tomos::symbols

@@ -22,12 +22,17 @@ class HeapTypes {
   // `address` is of the call instruction in the file, `frames` what stands there. Empty: unknown.
   std::string allocated_at(std::uint64_t address, const std::vector<Frame>& frames);
 
+  // What the pointer that gets the result of the call at `frames` points to. Whether the call
+  // returns something new nobody knows here.
+  std::string received_at(const std::vector<Frame>& frames) const;
+
  private:
-  std::string recorded(const std::vector<Frame>& frames) const;
+  std::string recorded(const std::vector<Frame>& frames, std::string_view mark) const;
   std::string declared(std::uint64_t address, const std::vector<Frame>& frames);
 
   DebugInfo& info_;
-  // By "file.cpp:12:5". A template's line allocates another type in each of its instances.
+  // By "file.cpp:12:5", with "()" behind it for a call that may not allocate. A template's line
+  // allocates another type in each of its instances.
   std::unordered_map<std::string, std::vector<std::string>> recorded_;
 };
 

@@ -114,6 +114,19 @@ bool is_internal(std::string_view class_name) {
   return is_std(class_name) && last_identifier(class_name).starts_with('_');
 }
 
+// Whether the C library keeps the members of a class for itself.
+bool is_sealed(Dwarf_Die type) {
+  bool any = false;
+  Dwarf_Die child;
+  for (int more = dwarf_child(&type, &child); more == 0; more = dwarf_siblingof(&child, &child)) {
+    if (dwarf_tag(&child) != DW_TAG_member) continue;
+    const char* name = dwarf_diename(&child);
+    if (name == nullptr || std::strncmp(name, "__", 2) != 0) return false;
+    any = true;
+  }
+  return any;
+}
+
 std::string member_name(Dwarf_Die member) {
   const char* name = dwarf_diename(&member);
   if (name == nullptr) return {};
@@ -123,6 +136,12 @@ std::string member_name(Dwarf_Die member) {
 }  // namespace
 
 std::uint64_t Layout::size_of(Dwarf_Die type) { return size_within(type, 0); }
+
+std::uint64_t Layout::size(std::string_view type_name) {
+  if (type_name.ends_with('*')) return kPointerSize;
+  const std::optional<Type> type = find(type_name);
+  return type ? size_of(defined(*type).die) : 0;
+}
 
 void Layout::add(DebugInfo* info) {
   infos_.push_back(info);
@@ -258,7 +277,7 @@ bool Layout::walk_class(const Type& type, std::uint64_t offset, Path& path, int 
     walk_class(inner, offset, path, depth + 1);
     return true;
   }
-  if (path.users && !is_open(name)) return true;
+  if (path.users && (!is_open(name) || is_sealed(type.die))) return true;
 
   // Members first: a base without members may be said to take up the first one's place.
   Dwarf_Die self = type.die;

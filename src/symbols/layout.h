@@ -3,7 +3,9 @@
 // What is shown is what the user wrote: a path ends at a member of a type of the standard library
 // ("Queue::items_", not "Queue::items_._M_impl._M_start"), except for std::array and std::pair,
 // whose parts are the user's; and the library's nodes that hold an object of the user's
-// (std::_List_node<T>, the control block of std::make_shared) are seen through to that object.
+// (std::_List_node<T>, the control block of std::make_shared) are seen through to that object. Nor
+// does a path lead into a type that is the C library's own affair, such as pthread_mutex_t: it is
+// known by its members, all of which have names that begin with two underscores.
 #pragma once
 
 #include <elfutils/libdw.h>
@@ -30,6 +32,8 @@ class Layout {
   // "table[3].next": the part at an offset of a variable of this name and type.
   std::string part(DebugInfo& info, Dwarf_Die type, std::string name, std::uint64_t offset);
 
+  // The bytes of a type given by name; 0: unknown.
+  std::uint64_t size(std::string_view type_name);
   // The bytes of a type; 0: unknown.
   static std::uint64_t size_of(Dwarf_Die type);
 

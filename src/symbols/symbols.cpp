@@ -40,6 +40,7 @@ struct Symbols::Impl {
   std::unordered_map<std::uint64_t, std::vector<Frame>> frames;
   std::unordered_map<std::uint64_t, std::string> globals;
   std::unordered_map<std::uint64_t, std::string> allocated_types;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::string> received_types;  // by pc and size
   std::unordered_map<std::string, std::unordered_map<std::uint64_t, std::string>> fields;
 
   Module* module_at(std::uint64_t address) {
@@ -95,12 +96,25 @@ struct Symbols::Impl {
     return module->globals->name(address - module->bias, all_types());
   }
 
+  // Those of a module; null if it cannot be read.
+  symbols::HeapTypes* heap_types(Module* module) {
+    symbols::DebugInfo* info = module == nullptr ? nullptr : open(*module);
+    if (info == nullptr) return nullptr;
+    if (!module->heap_types) module->heap_types.emplace(*info);
+    return &*module->heap_types;
+  }
+
   std::string make_allocated_type(std::uint64_t pc, const std::vector<Frame>& at) {
     Module* module = module_at(pc - 1);
-    symbols::DebugInfo* info = module == nullptr ? nullptr : open(*module);
-    if (info == nullptr) return {};
-    if (!module->heap_types) module->heap_types.emplace(*info);
-    return module->heap_types->allocated_at(pc - 1 - module->bias, at);
+    symbols::HeapTypes* types = heap_types(module);
+    return types == nullptr ? "" : types->allocated_at(pc - 1 - module->bias, at);
+  }
+
+  std::string make_received_type(std::uint64_t pc, const std::vector<Frame>& at,
+                                 std::uint64_t size) {
+    const symbols::HeapTypes* types = heap_types(module_at(pc - 1));
+    std::string type = types == nullptr ? "" : types->received_at(at);
+    return !type.empty() && all_types().size(type) == size ? type : "";
   }
 };
 
@@ -138,6 +152,13 @@ const std::string& Symbols::allocated_type(std::uint64_t pc) {
   if (known != impl_->allocated_types.end()) return known->second;
   std::string type = impl_->make_allocated_type(pc, frames(pc));
   return impl_->allocated_types.emplace(pc, std::move(type)).first->second;
+}
+
+const std::string& Symbols::received_type(std::uint64_t pc, std::uint64_t size) {
+  const auto known = impl_->received_types.find({pc, size});
+  if (known != impl_->received_types.end()) return known->second;
+  std::string type = impl_->make_received_type(pc, frames(pc), size);
+  return impl_->received_types.emplace(std::pair(pc, size), std::move(type)).first->second;
 }
 
 const std::string& Symbols::field(const std::string& type, std::uint64_t offset) {

@@ -143,7 +143,7 @@ static void* volatile sink;  // keeps what is stored to it from being optimised 
 #define TEXT(x) TEXT_OF(x)
 #define RECORD(type, column, other) "/elsewhere/bank.cpp\0" TEXT(__LINE__) column "\0" type "\0bank.cpp\0" TEXT(__LINE__) other "\0" type "\0"
 #define RECORDS [[gnu::section("tomos_heap_types"), gnu::used]] static const char
-__attribute__((noinline)) static void recorded() { sink = new bank::Hidden; } RECORDS record[] = RECORD("bank::Hidden", ":59", ":69");
+__attribute__((noinline)) static void recorded() { sink = new bank::Hidden; } RECORDS record[] = RECORD("bank::Hidden", ":59", ":69") RECORD("bank::Hidden", ":59()", ":69()");
 template <class T> __attribute__((noinline)) T* make() { return new T; } RECORDS records[] = RECORD("bank::Hidden", ":65", ":69") RECORD("bank::Person", ":65", ":69");
 // clang-format on
 

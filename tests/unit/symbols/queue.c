@@ -1,4 +1,6 @@
 // The same in C; see bank.cpp.
+#include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 
 typedef void (*Tell)(const char* what, const void* address);
@@ -18,6 +20,10 @@ typedef struct {
 
 static queue_t queue;
 int depth;
+static struct {
+  sem_t ready;
+  pthread_mutex_t locks[2];
+} guards;
 
 __attribute__((noinline)) static void* allocate(size_t size) {
   tell_address("malloc", __builtin_return_address(0));
@@ -37,4 +43,6 @@ void run(Tell tell_function) {
   push(&queue);
   tell_address("queue.items[2].data", &queue.items[2].data);
   tell_address("depth", &depth);
+  tell_address("guards.ready", &guards.ready);
+  tell_address("guards.locks[1]", &guards.locks[1]);
 }

@@ -34,3 +34,9 @@ void __tomos_std_signal(const void* o) { printf("signal %d\n", o != 0); }
 void __tomos_std_wait_over(const void* o, bool success) {
   printf("wait over %d %d\n", o != 0, success);
 }
+void __tomos_semaphore_release(const void* o, long tokens) {
+  printf("release %d %ld\n", o != 0, tokens);
+}
+void __tomos_semaphore_acquired(const void* o, bool success, int left) {
+  printf("acquired %d %d %d\n", o != 0, success, left);
+}

@@ -1,1 +1,5 @@
-int part(int x) { return x; }
+static int calls, sum;
+int part(int x) {
+  ++calls;
+  return sum += x;
+}

@@ -38,7 +38,7 @@ struct CheckOptions {
   JudgeOptions judging;
 };
 
-void check(const std::string& path, Judge& judge) {
+void check(const std::string& path, const JudgeOptions& options, Judge& judge) {
   const std::string name = input_name(path);
   judge.input(name);
   if (is_recording(path)) {
@@ -48,6 +48,11 @@ void check(const std::string& path, Judge& judge) {
       if (const std::string missing = process->missing(); !missing.empty())
         judge.incomplete(missing);
       for (const std::string& note : process->notes()) judge.note(note);
+      if (const auto counting = count_repeats(options); process->is_filtered() && !counting.empty())
+        judge.note(
+            fmt::format("{}: repeated accesses were not recorded; {} may miss something without "
+                        "them. Record with --record-all",
+                        name, fmt::join(counting, ", ")));
     } else {
       judge.fail(process.error());
       judge.incomplete(name + ": not analysed");
@@ -71,7 +76,7 @@ int run(const CheckOptions& options) {
   Judge judge("check", options.judging);
   for (const std::string& path : options.traces) {
     if (!interrupted()) {
-      check(path, judge);
+      check(path, options.judging, judge);
     } else {
       judge.incomplete(input_name(path) + ": not analysed, because of the interrupt");
     }

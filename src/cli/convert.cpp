@@ -9,6 +9,7 @@
 #include "cli/errors.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/recorded_process.h"
 #include "report/layout.h"
 #include "trace/open.h"
 #include "trace/validate.h"
@@ -20,8 +21,8 @@ namespace {
 
 constexpr const char* kDescription =
     "Turn a trace into the other format\n\n"
-    "The format of IN is told by its content, that of OUT by its name (.tomos or .std) or by "
-    "--to.\n"
+    "The format of IN is told by its content (it may also be a raw recording), that of OUT by its\n"
+    "name (.tomos or .std) or by --to.\n"
     "OUT appears complete or not at all. If IN is damaged, OUT gets what stands before the damage\n"
     "and the exit status is 2.\n";
 
@@ -75,10 +76,21 @@ int judge(const ConvertOptions& options, const Copied& copied, const Skipped& sk
   return options.lenient ? kNothingFound : kBadInput;
 }
 
+// `process` is where the events of a raw recording come from.
+Result<std::unique_ptr<Source>> open(const std::string& path,
+                                     std::optional<RecordedProcess>& process) {
+  if (!is_recording(path)) return open_trace(path);
+  auto opened = RecordedProcess::open(path, "");
+  if (!opened) return std::unexpected(std::move(opened.error()));
+  process.emplace(std::move(*opened));
+  return process->events();
+}
+
 int run(const ConvertOptions& options) {
   const auto format = output_format(options);
   if (!format) return refuse(format.error());
-  auto trace = open_trace(options.in);
+  std::optional<RecordedProcess> process;
+  auto trace = open(options.in, process);
   if (!trace) return refuse(trace.error());
   Validated source(std::move(*trace), input_name(options.in),
                    options.lenient ? Validation::kLenient : Validation::kStrict);
@@ -96,6 +108,9 @@ int run(const ConvertOptions& options) {
   if (const auto& damage = copied->damage; damage && copied->events == 0) return refuse(*damage);
   if (file) {
     if (const auto moved = file->commit(); !moved) return refuse(moved.error());
+  }
+  if (const std::string missing = process ? process->missing() : ""; !missing.empty()) {
+    print_warning({.where = output_name(options), .what = missing, .remedy = ""});
   }
   return judge(options, *copied, source.skipped());
 }

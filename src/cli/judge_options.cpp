@@ -118,6 +118,17 @@ std::vector<const Analysis*> chosen(const JudgeOptions& options) {
   return result;
 }
 
+std::vector<std::string> count_repeats(const JudgeOptions& options) {
+  std::vector<std::string> names;
+  for (const Analysis* analysis : chosen(options)) {
+    if (analysis->counts_repeats) names.emplace_back(analysis->name);
+    if (analysis->name == "races" && contains(split(options.races, ','), "object")) {
+      names.emplace_back("races --races object");
+    }
+  }
+  return names;
+}
+
 AnalysisOptions for_monitors(const JudgeOptions& options) {
   AnalysisOptions result;
   result.edges = options.edges == "sync" ? Edges::kSync : Edges::kData;

@@ -41,6 +41,10 @@ std::vector<std::string> analysis_names();
 // The analyses asked for, in the order of the table.
 std::vector<const Analysis*> chosen(const JudgeOptions& options);
 
+// Those of them whose verdict can depend on accesses that recordings leave out unless told to keep
+// all. (Of the others tests/filter shows that it cannot.)
+std::vector<std::string> count_repeats(const JudgeOptions& options);
+
 AnalysisOptions for_monitors(const JudgeOptions& options);
 
 // A warning for each option that none of the chosen analyses heeds.

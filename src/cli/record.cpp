@@ -11,6 +11,7 @@
 #include "cli/copy.h"
 #include "cli/errors.h"
 #include "cli/launch.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/project_file.h"
 #include "cli/record_program.h"
@@ -54,25 +55,29 @@ void warn(const std::string& where, const std::string& what) {
   print_warning({.where = where, .what = what, .remedy = ""});
 }
 
-Result<void> write_trace(RecordedProcess& process, NewFile file, const std::string& output,
-                         Format format, bool quiet) {
+Result<void> write_trace(RecordedProcess& process, const RecordingFolder& folder,
+                         const std::string& output, Format format, bool quiet) {
+  auto file = NewFile::at(output);
+  if (!file) return std::unexpected(std::move(file.error()));
   // The writer knows only the temporary name.
   const auto rename = [&](Error error) {
     error.where = output;
     return std::unexpected(std::move(error));
   };
-  auto writer = create_trace(file.path(), format);
+  auto writer = create_trace(file->path(), format);
   if (!writer) return rename(std::move(writer.error()));
   const auto events = process.events();
   const auto copied = copy(*events, **writer, process.name(), quiet);
   if (!copied) return rename(copied.error());
-  if (const auto moved = file.commit(); !moved) return moved;
+  if (const auto moved = file->commit(); !moved) return moved;
   if (const auto& damage = copied->damage) {
     print_warning(*damage);
     warn(output, fmt::format("holds only what stands before the error ({})",
                              counted(copied->events, "event")));
   }
-  if (const std::string missing = process.missing(); !missing.empty()) warn(output, missing);
+  if (const std::string missing = process.missing(); !missing.empty()) {
+    print_warning({.where = output, .what = missing, .remedy = folder.more_room() + '.'});
+  }
   if (!quiet) {
     for (const std::string& note : process.notes()) warn(output, note);
   }
@@ -101,14 +106,19 @@ int run(const Options& options) {
   for (const std::string& recording : folder->recordings()) {
     auto process = RecordedProcess::open(recording, words->front());
     if (!process) return refuse(process.error());
-    folder->discard(recording);
     if (!process->is_instrumented()) continue;
     any = true;
     const std::string output = output_for(options.output, recording);
-    auto file = NewFile::at(output);
-    if (!file) return refuse(file.error());
-    const auto written = write_trace(*process, std::move(*file), output, *format, options.quiet);
-    if (!written) return refuse(written.error());
+    auto written = write_trace(*process, *folder, output, *format, options.quiet);
+    if (!written) {
+      // All that there is of the run.
+      folder->keep();
+      written.error().remedy +=
+          fmt::format(" The recording stays: tomos convert {} {} makes the trace.",
+                      quoted(recording), quoted(output));
+      return refuse(written.error());
+    }
+    folder->discard(recording);
   }
   folder.reset();
   if (!any) return refuse(not_instrumented(words->front(), *status));

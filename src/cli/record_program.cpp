@@ -111,6 +111,15 @@ void RecordingFolder::discard(const std::string& recording) const {
   if (!keep_) fs::remove(recording, error);
 }
 
+std::string RecordingFolder::more_room() const {
+  const fs::path above = fs::path(path_).parent_path();
+  std::error_code error;
+  const bool temporary = !keep_ && fs::equivalent(above, temporary_folder(), error);
+  return fmt::format(
+      "Make room in {}, {}", (keep_ ? fs::path(path_) : above).string(),
+      temporary ? "or let TMPDIR name another folder" : "or record in another folder");
+}
+
 std::string temporary_folder() {
   const char* folder = std::getenv("TMPDIR");  // NOLINT(concurrency-mt-unsafe): nothing sets it
   return folder == nullptr || *folder == 0 ? "/tmp" : folder;
@@ -124,7 +133,11 @@ Result<int> record_program(const std::vector<std::string>& words, const RecordOp
   if (!project.include.empty()) environment.push_back(joined("TOMOS_INCLUDE", project.include));
   const auto cutoff = options.array_cutoff ? options.array_cutoff : project.array_cutoff;
   if (cutoff) environment.push_back(fmt::format("TOMOS_ARRAY_CUTOFF={}", *cutoff));
-  if (options.record_all) environment.emplace_back("TOMOS_FILTER=off");
+  if (options.record_all) {
+    environment.emplace_back("TOMOS_FILTER=off");
+  } else if (options.order_free) {
+    environment.emplace_back("TOMOS_FILTER=distinct");
+  }
 
   const std::string functions = folder.path() + "/functions";
   const auto needed = write_functions(find_program(words[0]), functions);

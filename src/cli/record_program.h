@@ -17,6 +17,7 @@ struct RecordOptions {
   std::string config;
   std::optional<std::uint64_t> array_cutoff;
   bool record_all = false;
+  bool order_free = false;  // leave out what only analyses that ask for order need
 };
 
 void declare_recording(RecordOptions& options, CLI::App& app);
@@ -40,6 +41,10 @@ class RecordingFolder {
   std::vector<std::string> recordings() const;
   // After this the file is still readable for whoever has it open.
   void discard(const std::string& recording) const;
+  // It stays, with what is in it now.
+  void keep() { keep_ = true; }
+  // What to do when there was no room in it.
+  std::string more_room() const;
 
  private:
   RecordingFolder(std::string path, bool keep) : path_(std::move(path)), keep_(keep) {}

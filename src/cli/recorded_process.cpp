@@ -11,6 +11,7 @@
 
 #include "cli/launch.h"
 #include "cli/recording_details.h"
+#include "report/layout.h"
 
 namespace tomos {
 
@@ -51,9 +52,36 @@ std::string listed(const std::set<std::string>& names) {
   return text;
 }
 
+// Leaves behind how many events had to be repaired: whoever reads the events keeps them.
+class Watched : public Source {
+ public:
+  Watched(std::unique_ptr<RecordedEvents> events, std::uint64_t& repaired)
+      : events_(std::move(events)), repaired_(repaired) {}
+
+  Result<void> next(Batch& batch) override {
+    auto result = events_->next(batch);
+    repaired_ = events_->repaired();
+    return result;
+  }
+  const Names& names() const override { return events_->names(); }
+  Progress progress() const override { return events_->progress(); }
+
+ private:
+  std::unique_ptr<RecordedEvents> events_;
+  std::uint64_t& repaired_;
+};
+
 }  // namespace
 
 Result<RecordedProcess> RecordedProcess::open(const std::string& file, const std::string& program) {
+  std::error_code error;
+  if (fs::file_size(file, error) == 0 && !error) {
+    return std::unexpected(
+        Error{.where = file,
+              .what = "the recording is empty: there was no room for it, or the program was killed "
+                      "at its start",
+              .remedy = "Make room there and run the program again."});
+  }
   auto recording = open_recording(file);
   if (!recording) return std::unexpected(std::move(recording.error()));
   RecordedProcess process;
@@ -64,33 +92,53 @@ Result<RecordedProcess> RecordedProcess::open(const std::string& file, const std
 }
 
 bool RecordedProcess::is_instrumented() const {
+  // The disk was full before any file of the process was named.
+  if (recording_->modules().empty() && recording_->header().lost != 0) return true;
   return std::ranges::any_of(recording_->modules(), &recording::Module::instrumented);
 }
 
-std::unique_ptr<RecordedEvents> RecordedProcess::events() { return recording_->events(*names_); }
+std::unique_ptr<Source> RecordedProcess::events() {
+  return std::make_unique<Watched>(recording_->events(*names_), *repaired_);
+}
 
 void RecordedProcess::judge(Judge& judge, const std::string& name) {
-  auto trace = events();
-  RecordingDetails details(*trace, *names_);
-  judge.judge(std::move(trace), name, [&](Finding& finding) { details.add_to(finding); });
+  auto recorded = recording_->events(*names_);
+  RecordingDetails details(*recorded, *names_);
+  const std::string libraries = unseen();
+  judge.judge(std::make_unique<Watched>(std::move(recorded), *repaired_), name,
+              [&](Finding& finding) {
+                details.add_to(finding);
+                // What the run did it did, whatever else there is.
+                if (libraries.empty() || finding.verdict != Certainty::kPredicted) return;
+                finding.doubt = libraries + ", and may keep this from happening";
+              });
+}
+
+std::string RecordedProcess::unseen() const {
+  std::set<std::string> libraries;
+  for (const recording::NoteText& note : recording_->notes()) {
+    if (note.note != recording::Note::kSynchronises) continue;
+    libraries.insert(fs::path(note.text).filename().string());
+  }
+  if (libraries.empty()) return "";
+  const bool one = libraries.size() == 1;
+  return fmt::format("{} synchronise{} threads but {} not built with tomos-c++", listed(libraries),
+                     one ? "s" : "", one ? "is" : "are");
 }
 
 std::string RecordedProcess::missing() const {
   if (recording_->header().lost == 0) return "";
   return fmt::format(
-      "{}: there was no room left for the recording; what the program did after that is not in it. "
-      "Make room on the disk, or let TMPDIR name another folder",
+      "{}: there was no room left for the recording; what the program did after that is not in it",
       name_);
 }
 
 std::vector<std::string> RecordedProcess::notes() const {
-  std::set<std::string> libraries;
   std::set<std::string> waiting;
   std::uint64_t cutoff = 0;
   for (const recording::NoteText& note : recording_->notes()) {
     switch (note.note) {
       case recording::Note::kSynchronises:
-        libraries.insert(fs::path(note.text).filename().string());
         break;
       case recording::Note::kWaits:
         if (!note.text.empty()) waiting.insert(note.text);
@@ -109,17 +157,25 @@ std::vector<std::string> RecordedProcess::notes() const {
                     "--array-cutoff 0 looks at all",
                     recording::kArraySize, cutoff));
   }
-  if (!libraries.empty()) {
-    result.push_back(fmt::format(
-        "{}: {} synchronise{} threads but {} not built with tomos-c++: what a finding shows may be "
-        "kept from happening there, so trust it less",
-        name_, listed(libraries), libraries.size() == 1 ? "s" : "",
-        libraries.size() == 1 ? "is" : "are"));
+  if (const std::string libraries = unseen(); !libraries.empty()) {
+    result.push_back(
+        fmt::format("{}: {}: what was predicted may be kept from happening there, so trust it less",
+                    name_, libraries));
+  }
+  if (*repaired_ > 0) {
+    const recording::Header& header = recording_->header();
+    const bool whole = header.lost == 0 && header.ending != recording::Ending::kRunning;
+    result.push_back(
+        fmt::format("{}: {} did not fit the others and {} left out or completed: {}", name_,
+                    counted(*repaired_, "event"), *repaired_ == 1 ? "was" : "were",
+                    whole ? "a thread gave back what it did not hold, or ended with what it held"
+                          : "the recording breaks off"));
   }
   if (!waiting.empty()) {
-    result.push_back(fmt::format("{}: {} wait{} on a condition, so {} not taken to be atomic",
-                                 name_, listed(waiting), waiting.size() == 1 ? "s" : "",
-                                 waiting.size() == 1 ? "it is" : "they are"));
+    result.push_back(
+        fmt::format("{}: {} wait{} on a condition or for input, so {} not taken to be atomic",
+                    name_, listed(waiting), waiting.size() == 1 ? "s" : "",
+                    waiting.size() == 1 ? "it is" : "they are"));
   }
   for (const std::string& problem : names_->problems()) {
     result.push_back(fmt::format("{}: {}", name_, problem));

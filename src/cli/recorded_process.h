@@ -23,21 +23,29 @@ class RecordedProcess {
   const std::string& name() const { return name_; }
   std::uint32_t pid() const { return recording_->header().pid; }
 
+  // Whether repeated accesses were left out of the recording.
+  bool is_filtered() const { return recording_->header().filtered != 0; }
+
   // Its events; it must outlive them.
-  std::unique_ptr<RecordedEvents> events();
+  std::unique_ptr<Source> events();
   // Puts it to the analyses, under this name.
   void judge(Judge& judge, const std::string& name);
 
   // What is not in the recording although the process did it; empty if nothing is known to be
   // missing.
   std::string missing() const;
-  // What to know before trusting a verdict on it. After events() or judge().
+  // What to know before trusting a verdict on it. After the last of events(), or judge().
   std::vector<std::string> notes() const;
 
  private:
+  // Libraries that synchronise without being instrumented: "libplain.so and libother.so
+  // synchronise threads but are not built with tomos-c++"; empty: none.
+  std::string unseen() const;
+
   std::string name_;
   std::unique_ptr<Recording> recording_;
   std::unique_ptr<ProgramNames> names_;
+  std::unique_ptr<std::uint64_t> repaired_ = std::make_unique<std::uint64_t>(0);
 };
 
 // Whether the file begins like a recording.

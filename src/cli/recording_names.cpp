@@ -121,19 +121,27 @@ std::vector<std::string> ProgramNames::frames(std::span<const std::uint64_t> sta
   return result;
 }
 
-std::string ProgramNames::allocation(const recording::Object& object) {
+ProgramNames::Allocation ProgramNames::allocation(const recording::Object& object) {
   std::vector<std::uint64_t> stack = {object.pc};
   const auto callers = recording_.stack(object.stack);
   stack.insert(stack.end(), callers.begin(), callers.end());
-  return place(stack);
+  const std::string& type = symbols_.allocated_type(object.pc);
+  if (!type.empty()) return {type, place(stack)};
+  // The program may have an allocator of its own: who called that knows what it wanted.
+  constexpr std::size_t kMaxCallers = 4;
+  std::span<const std::uint64_t> calls(stack);
+  for (std::size_t i = 0; i < kMaxCallers && !calls.empty(); ++i, calls = calls.subspan(1)) {
+    const std::string& received = symbols_.received_type(calls.front(), object.length);
+    if (!received.empty()) return {received, place(calls)};
+  }
+  return {"", place(stack)};
 }
 
 std::string ProgramNames::memory(std::uint64_t address, const recording::Object* object) {
   if (object == nullptr) return symbols_.global(address);
   const std::uint64_t offset = address - object->address;
-  const std::string& type = symbols_.allocated_type(object->pc);
+  const auto [type, from] = allocation(*object);
   std::string field = type.empty() ? "" : symbols_.field(type, offset);
-  const std::string from = allocation(*object);
   if (field.empty()) {
     if (from.empty()) return "";
     return fmt::format("byte {} of the {} from {}", offset, type.empty() ? "object" : type, from);
@@ -141,7 +149,7 @@ std::string ProgramNames::memory(std::uint64_t address, const recording::Object*
   // The first object of its kind needs nothing to tell it from others, and mostly there are none.
   const auto [first, is_new] = first_.try_emplace(field, object->address);
   if (is_new || first->second == object->address || from.empty()) return field;
-  return fmt::format("{} of the object from {}", field, from);
+  return fmt::format("{} {}from {}", field, field == type ? "" : "of the object ", from);
 }
 
 std::string ProgramNames::variable(std::uint64_t address, std::uint64_t size, std::uint64_t pc,

@@ -48,7 +48,12 @@ class ProgramNames : public RecordingNames {
   // What the memory is called: a global variable, or a member of an object on the heap. Empty if
   // nothing is known.
   std::string memory(std::uint64_t address, const recording::Object* object);
-  std::string allocation(const recording::Object& object);
+  // What was allocated, and where.
+  struct Allocation {
+    std::string type;  // empty: unknown
+    std::string place;
+  };
+  Allocation allocation(const recording::Object& object);
 
   const Recording& recording_;
   Symbols symbols_;

@@ -48,15 +48,6 @@ struct RunOptions {
   bool analysis_given = false;
 };
 
-// The recording leaves out repeated accesses, which tests/filter shows to change no verdict; of
-// these analyses it shows the contrary.
-bool needs_every_access(const JudgeOptions& options) {
-  return std::ranges::any_of(chosen(options), [&options](const Analysis* analysis) {
-    return analysis->counts_repeats ||
-           (analysis->name == "races" && contains(split(options.races, ','), "object"));
-  });
-}
-
 Result<RecordingFolder> folder_for(const RunOptions& options) {
   return options.keep.empty() ? RecordingFolder::temporary(temporary_folder() + "/tomos")
                               : RecordingFolder::kept(options.keep);
@@ -84,7 +75,9 @@ bool judge_all(const RunOptions& options, const RecordingFolder& folder, const s
       continue;
     }
     process->judge(judge, name);
-    if (const std::string missing = process->missing(); !missing.empty()) judge.incomplete(missing);
+    if (const std::string missing = process->missing(); !missing.empty()) {
+      judge.incomplete(fmt::format("{}. {}", missing, folder.more_room()));
+    }
     for (const std::string& note : process->notes()) judge.note(note);
   }
   return any;
@@ -98,7 +91,10 @@ int run(RunOptions& options) {
   if (!options.analysis_given && !project->analysis.empty()) {
     options.judging.analysis = project->analysis;
   }
-  if (needs_every_access(options.judging)) options.recording.record_all = true;
+  if (!count_repeats(options.judging).empty()) options.recording.record_all = true;
+  // A recording that is kept may be put to other analyses.
+  options.recording.order_free =
+      options.keep.empty() && std::ranges::all_of(chosen(options.judging), &Analysis::order_free);
   for (const Error& warning : without_effect(options.judging, "run")) print_warning(warning);
   auto file = report_file(options.judging);
   if (!file) return refuse(file.error());

@@ -16,9 +16,10 @@ enum class Op : std::uint8_t {
   kEnd,          // object: 0
   kRead,         // object: variable
   kWrite,        // object: variable
-  kAcquire,      // object: lock. Re-acquiring by the holder is allowed.
+  kAcquire,      // object: lock. Re-acquiring by the holder is allowed. count: 1 if the thread only
+                 // tried, and would not have waited
   kRelease,      // object: lock
-  kReadAcquire,  // object: lock, taken for reading
+  kReadAcquire,  // object: lock, taken for reading. count: likewise
   kReadRelease,  // object: lock
   kFork,         // object: thread. Ends the transaction it stands in.
   kJoin,         // object: thread. Ends the transaction it stands in.
@@ -27,8 +28,11 @@ enum class Op : std::uint8_t {
   kEscape,   // object: variable, shared from here
   kFree,     // object: variable; the same id afterwards is another variable
   kExit,     // object: 0. The thread has ended.
+  kSignal,   // object: what is signalled. Ends the transaction it stands in.
+  kWait,     // object: likewise. It comes after every signal of it that stands before it, in all
+             // runs. Ends the transaction it stands in.
 };
-inline constexpr std::size_t kOpCount = 15;
+inline constexpr std::size_t kOpCount = 17;
 
 using ThreadId = std::uint32_t;
 using LockId = std::uint32_t;
@@ -42,7 +46,7 @@ struct Event {
   LocationId location;
   Op op;
   std::uint8_t spare;   // zero
-  std::uint16_t count;  // kBarrier: how many threads meet; zero otherwise
+  std::uint16_t count;  // what `op` says; zero otherwise
 
   friend bool operator==(const Event&, const Event&) = default;
 };

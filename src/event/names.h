@@ -17,6 +17,7 @@
 
 namespace tomos {
 
+// What signals and waits are about is named among the barriers.
 enum class NameKind : std::uint8_t { kThread, kLock, kVariable, kBarrier, kLabel, kLocation };
 inline constexpr std::size_t kNameKindCount = 6;
 
@@ -42,6 +43,8 @@ constexpr NameKind object_kind(Op op) {
     case Op::kJoin:
       return NameKind::kThread;
     case Op::kBarrier:
+    case Op::kSignal:
+    case Op::kWait:
       return NameKind::kBarrier;
     case Op::kEnd:
     case Op::kExit:

@@ -47,15 +47,18 @@ constexpr std::array kAnalyses = {
              .says = "the offline reduction (Theorem 2, multilockset, escape, "
                      "happens-before)",
              .make = make<Reduction>,
-             .assumes_no_deadlock = true},
+             .assumes_no_deadlock = true,
+             .order_free = true},
     Analysis{.name = "blocks-1v",
              .says = "blocks of one variable (Theorem 3)",
              .make = make_blocks<Blocks::Scope::kOneVariable>,
-             .assumes_no_deadlock = true},
+             .assumes_no_deadlock = true,
+             .counts_repeats = true},
     Analysis{.name = "blocks",
              .says = "blocks of two transactions (Theorem 4)",
              .make = make_blocks<Blocks::Scope::kTwoTransactions>,
-             .assumes_no_deadlock = true},
+             .assumes_no_deadlock = true,
+             .order_free = true},
     Analysis{.name = "blocks-all",
              .says = "any number of transactions and variables (Theorem 5)",
              .make = make_blocks<Blocks::Scope::kAll>,
@@ -66,7 +69,8 @@ constexpr std::array kAnalyses = {
              .make = make<Races>},
     Analysis{.name = "lock-order",
              .says = "deadlock, by the order in which locks are acquired (goodlock)",
-             .make = make<LockOrder>},
+             .make = make<LockOrder>,
+             .order_free = true},
 };
 
 }  // namespace

@@ -45,6 +45,8 @@ struct Analysis {
   std::unique_ptr<Monitor> (*make)(const AnalysisOptions&);
   bool predicts = true;              // what other schedules could do; false: judges the run
   bool assumes_no_deadlock = false;  // its verdict is worth little where lock-order finds one
+  bool order_free = false;           // asks what transactions there are, not how often or in what
+                                     // order they ran (tests/filter)
   bool counts_repeats = false;       // repeats that tell the others nothing can change its verdict
 };
 

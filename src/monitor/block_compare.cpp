@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <unordered_set>
 #include <utility>
 
@@ -13,8 +14,9 @@ namespace {
 
 // Pairs of transactions in which one suspicion is looked for before it is left open.
 constexpr std::size_t kMostTries = 10'000;
-
-std::uint64_t pair(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} << 32U) | b; }
+// Pairs of variables of which 2v-blocks are made.
+constexpr std::size_t kMostPairs = std::size_t{1} << 22U;
+constexpr const char* kTooMany = "there are too many blocks to compare them all";
 
 // Of several numbers, in their order.
 template <class... Values>
@@ -80,13 +82,19 @@ class Sorted {
 
 void BlockCompare::index() {
   if (!accesses_of_.empty()) return;
-  std::vector<Sorted<AccessClass>> sorted(store_.context().variables().size());
-  for (AccessId id = 0; id < store_.accesses().size(); ++id) {
-    AccessClass& own = sorted[access(id).variable].at(class_of(access(id)));
-    own.members.push_back(id);
-    own.periods.add(store_.periods(store_.access_occurrences(), id));
+  std::vector<AccessId> order(store_.accesses().size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](AccessId id) { return pair(access(id).variable, id); });
+  for (std::size_t i = 0; i < order.size();) {
+    const SharedId variable = access(order[i]).variable;
+    Sorted<AccessClass> sorted;
+    for (; i < order.size() && access(order[i]).variable == variable; ++i) {
+      AccessClass& own = sorted.at(class_of(access(order[i])));
+      own.members.push_back(order[i]);
+      own.periods.add(store_.periods(store_.access_occurrences(), order[i]));
+    }
+    accesses_of_.emplace(variable, std::move(sorted.classes));
   }
-  for (auto& of : sorted) accesses_of_.push_back(std::move(of.classes));
 }
 
 std::vector<BlockCompare::BlockClass> BlockCompare::classes(std::span<const BlockId> blocks) const {
@@ -106,7 +114,7 @@ bool BlockCompare::spend(std::uint64_t steps) {
   spent_ += steps;
   if (violations_.left_out() > 0 && limit_ == kBudget) limit_ = spent_ + kAfterLimit;
   if (spent_ > limit_) {
-    gave_up_ = "there are too many blocks to compare them all";
+    gave_up_ = kTooMany;
   } else if (options_.stop != nullptr && (spent_ >> 20U) != ((spent_ - steps) >> 20U) &&
              options_.stop()) {
     gave_up_ = "the comparison of blocks was interrupted";
@@ -130,7 +138,7 @@ bool BlockCompare::can_be_cut(LocksetId across, const BlockAccess& cut) {
   const auto [at, is_new] =
       can_be_cut_.try_emplace(hash(pair(across, cut.variable), cut.is_write()), false);
   if (is_new) {
-    at->second = std::ranges::any_of(accesses_of_[cut.variable], [&](const AccessClass& other) {
+    at->second = std::ranges::any_of(accesses_of(cut.variable), [&](const AccessClass& other) {
       const BlockAccess& its = access(other.members[0]);
       return conflict(cut, its) && !store_.locksets().exclude(across, its.held);
     });
@@ -191,20 +199,23 @@ void BlockCompare::look_for(BlockId block, const Occurrences& others, std::uint3
 
 void BlockCompare::one_variable() {
   index();
-  std::vector<std::vector<BlockId>> blocks(accesses_of_.size());
+  std::vector<BlockId> blocks;
   for (BlockId id = 0; id < store_.blocks().size(); ++id) {
-    if (first(id).variable == second(id).variable) blocks[first(id).variable].push_back(id);
+    if (first(id).variable == second(id).variable) blocks.push_back(id);
   }
-  for (const auto& of : blocks) compare_with_accesses(of);
-  if (store_.lost() && gave_up_.empty()) {
-    gave_up_ = "there are too many different transactions to keep them all";
+  const auto variable = [&](BlockId id) { return first(id).variable; };
+  std::ranges::sort(blocks, {}, [&](BlockId id) { return pair(variable(id), id); });
+  for (std::size_t i = 0; i < blocks.size();) {
+    std::size_t end = i + 1;
+    while (end < blocks.size() && variable(blocks[end]) == variable(blocks[i])) ++end;
+    compare_with_accesses(std::span(blocks).subspan(i, end - i));
+    i = end;
   }
 }
 
 // Blocks of one variable, with all accesses to it.
 void BlockCompare::compare_with_accesses(std::span<const BlockId> blocks) {
-  if (blocks.empty()) return;
-  const std::vector<AccessClass>& others = accesses_of_[first(blocks[0]).variable];
+  const std::span<const AccessClass> others = accesses_of(first(blocks[0]).variable);
   for (const BlockClass& own : classes(blocks)) {
     const BlockId one = own.members[0];
     for (const AccessClass& other : others) {
@@ -372,6 +383,10 @@ void BlockCompare::make_wide_blocks() {
           const BlockAccess& last = access(sites[j].access);
           if (last.variable == access(sites[i].access).variable) continue;
           if (!cuts && can_be_cut(across, last)) wanted.insert(both);
+          if (wanted.size() > kMostPairs) {
+            gave_up_ = kTooMany;
+            return;
+          }
           if (cuts && wanted.contains(both)) store_.add_block(id, sites[i], sites[j], across);
         }
       }

@@ -44,8 +44,9 @@ class BlockCompare {
 
   // Why the comparison is not complete; empty if it is.
   std::string gave_up() const {
-    if (!gave_up_.empty() || !left_open_) return gave_up_;
-    return "a suspicion fits too many transactions to try them all";
+    if (!gave_up_.empty()) return gave_up_;
+    if (store_.lost()) return "there are too many different transactions to keep them all";
+    return left_open_ ? "a suspicion fits too many transactions to try them all" : "";
   }
 
   // Whether some access that conflicts with `access` can, as far as locks tell, come while `across`
@@ -72,6 +73,10 @@ class BlockCompare {
   std::vector<BlockClass> classes(std::span<const BlockId> blocks) const;
   bool spend(std::uint64_t steps);
   const std::optional<Pair>& concurrent(ShapeId a, ShapeId b);
+  std::span<const AccessClass> accesses_of(SharedId variable) const {
+    const auto at = accesses_of_.find(variable);
+    return at == accesses_of_.end() ? std::span<const AccessClass>() : at->second;
+  }
   const BlockAccess& access(AccessId id) const { return store_.accesses()[id]; }
   const BlockAccess& first(BlockId id) const { return access(store_.blocks()[id].first); }
   const BlockAccess& second(BlockId id) const { return access(store_.blocks()[id].second); }
@@ -91,7 +96,7 @@ class BlockCompare {
   BlockStore& store_;
   const AnalysisOptions& options_;
   Violations& violations_;
-  std::vector<std::vector<AccessClass>> accesses_of_;  // by variable
+  std::unordered_map<SharedId, std::vector<AccessClass>> accesses_of_;
   std::unordered_map<std::uint64_t, std::optional<Pair>> concurrent_;
   std::unordered_map<std::uint64_t, bool> can_be_cut_;
   std::unordered_map<std::uint64_t, std::size_t> reported_;

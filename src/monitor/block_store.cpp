@@ -4,19 +4,15 @@
 #include <tuple>
 #include <unordered_set>
 
+#include "monitor/variable_classes.h"
+
 namespace tomos {
 
 namespace {
 
 constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
-std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
-  h = (h ^ value) * 0x9e37'79b9'7f4a'7c15U;
-  h = (h ^ (h >> 32U)) * 0xd6e8'feb8'6659'fd93U;
-  return h ^ (h >> 29U);
-}
-
-std::uint64_t pair(std::uint32_t a, std::uint32_t b) { return (std::uint64_t{a} << 32U) | b; }
+}  // namespace
 
 std::uint64_t hash_of(const BlockAccess& access) {
   std::uint64_t h =
@@ -27,41 +23,6 @@ std::uint64_t hash_of(const BlockAccess& access) {
 
 std::uint64_t hash_of(const Block& block) {
   return mix(mix(1, pair(block.first, block.second)), block.across);
-}
-
-std::uint64_t hash_of(const Shape& shape) {
-  std::uint64_t h = mix(mix(1, pair(shape.label, shape.begin)), shape.outer);
-  for (const Step& step : shape.steps) {
-    h = mix(h + static_cast<std::uint64_t>(step.op), pair(step.object, step.location));
-  }
-  return h ^ (h >> 32U);
-}
-
-bool same(const Shape& a, const Shape& b) {
-  return a.label == b.label && a.begin == b.begin && a.outer == b.outer && a.steps == b.steps;
-}
-
-}  // namespace
-
-template <class T>
-std::uint32_t Interned<T>::intern(const T& value) {
-  const auto find = [&](const T& wanted) {
-    const std::size_t mask = slots_.size() - 1;
-    const std::uint64_t hash = hash_of(wanted);
-    std::size_t i = (hash ^ (hash >> 32U)) & mask;
-    while (slots_[i] != 0 && values_[slots_[i] - 1] != wanted) i = (i + 1) & mask;
-    return i;
-  };
-  std::size_t slot = find(value);
-  if (slots_[slot] != 0) return slots_[slot] - 1;
-  if (slots_.size() < 2 * (values_.size() + 1)) {
-    slots_.assign(2 * slots_.size(), 0);
-    for (std::uint32_t id = 0; id < size(); ++id) slots_[find(values_[id])] = id + 1;
-    slot = find(value);
-  }
-  values_.push_back(value);
-  slots_[slot] = size();
-  return size() - 1;
 }
 
 std::vector<Occurrence> Occurrences::of(std::uint32_t id) const {
@@ -83,6 +44,7 @@ PeriodSet BlockStore::periods(const Occurrences& occurrences, std::uint32_t id) 
 
 void BlockStore::on_events(std::span<const Event> events) {
   for (const Event& event : events) {
+    if (event.op == Op::kFree) freed(event.object);
     const Context::Step what = context_.take(event);
     recorder_.record(event, what, context_);
     switch (what) {
@@ -139,6 +101,36 @@ void BlockStore::step(const Event& event, bool access) {
 
 void BlockStore::finish() {
   for (ThreadId thread = 0; thread < open_.size(); ++thread) close(thread);
+  if (scope_ == BlockScope::kAll) return;
+  lone_.forget([this](SharedId variable) { return !known(variable).in_block; });
+  const std::vector<LoneAccesses::Access> lone = lone_.take();
+  if (waits_) {
+    judge_variables(lone);
+    leave_to_others(lone);
+    for (ShapeId id = 0; id < shapes_.size() && !no_room(); ++id) {
+      keep_parts(id, take_apart(shapes_[id]));
+      if (scope_ == BlockScope::kTwoTransactions && sites(shapes_[id]).size() > 1) {
+        wide_.push_back(id);
+      }
+    }
+  }
+  take_apart_lone(lone);
+}
+
+BlockStore::Known& BlockStore::known(SharedId variable) {
+  if (variable >= known_.size()) known_.resize(context_.variables().size());
+  return known_[variable];
+}
+
+void BlockStore::freed(VariableId variable) {
+  const SharedId id = context_.variables().current(variable);
+  if (id != SharedVariables::kLocal) known(id).freed = true;
+}
+
+bool BlockStore::no_room() {
+  const bool none = accesses_.size() + blocks_.size() + lone_.size() > limits_.blocks;
+  lost_ |= none;
+  return none;
 }
 
 void BlockStore::close(ThreadId thread) {
@@ -146,20 +138,68 @@ void BlockStore::close(ThreadId thread) {
   Open& open = open_[thread];
   open.active = false;
   const Shape& shape = open.shape;
-  if (std::ranges::none_of(shape.steps, &Step::is_access)) return;
+  const auto access = std::ranges::find_if(shape.steps, &Step::is_access);
+  if (access == shape.steps.end()) return;
+  if (scope_ != BlockScope::kAll &&
+      std::none_of(access + 1, shape.steps.end(), [](const Step& at) { return at.is_access(); })) {
+    close_lone(open, static_cast<std::size_t>(access - shape.steps.begin()));
+    return;
+  }
   if (slots_.size() < 2 * (shapes_.size() + 1)) grow();
   const std::size_t slot = find(shape);
-  if (slots_[slot] == 0) take_apart(shape, open.period, slot);
+  if (slots_[slot] == 0 && !no_room()) {
+    for (const Step& step : shape.steps) {
+      if (step.is_access()) known(step.object).in_block = true;
+    }
+    if (waits_) {
+      keep(shape, slot);
+      taken_ += shape.steps.size();
+    } else {
+      take_apart_now(shape, open.period, slot);
+    }
+  }
   if (slots_[slot] == 0) return;
-  Shape& known = shapes_[slots_[slot] - 1];
-  context_.periods().add_to(known.periods, open.period);
-  known.ran(thread, ++now_);
+  Shape& kept = shapes_[slots_[slot] - 1];
+  context_.periods().add_to(kept.periods, open.period);
+  if (scope_ == BlockScope::kAll) kept.ran(thread, ++now_);
+  if (waits_ && taken_ >= limits_.room) stop_waiting();
+}
+
+void BlockStore::close_lone(Open& open, std::size_t step) {
+  if (no_room()) return;
+  if (open.run_of != open.period) {
+    PeriodSet one;
+    context_.periods().add_to(one, open.period);
+    open.run = one.runs()[0];
+    open.run_of = open.period;
+  }
+  if (lone_.full()) forget_lone();
+  lone_.add(open.shape, step, open.run);
+}
+
+// Variables that are gone, and on which there can be no violation.
+void BlockStore::forget_lone() {
+  if (waits_) judge_variables(lone_.all());
+  for (const Open& open : open_) {
+    if (!open.active) continue;
+    for (const Step& step : open.shape.steps) {
+      if (!step.is_access()) continue;
+      known(step.object).in_block = true;
+      known(step.object).can_be_cut = true;
+    }
+  }
+  lone_.forget(
+      [this](SharedId variable) {
+        const Known& about = known(variable);
+        return about.freed && !(about.in_block && about.can_be_cut);
+      },
+      taken_ / 4);
 }
 
 std::size_t BlockStore::find(const Shape& shape) const {
   const std::size_t mask = slots_.size() - 1;
   std::size_t i = hash_of(shape) & mask;
-  while (slots_[i] != 0 && !same(shapes_[slots_[i] - 1], shape)) i = (i + 1) & mask;
+  while (slots_[i] != 0 && shapes_[slots_[i] - 1] != shape) i = (i + 1) & mask;
   return i;
 }
 
@@ -168,10 +208,15 @@ void BlockStore::grow() {
   for (ShapeId id = 0; id < shapes_.size(); ++id) slots_[find(shapes_[id])] = id + 1;
 }
 
-BlockStore::Uses BlockStore::uses(const Shape& shape) {
+// With `wanted`, only of variables of which that is true.
+BlockStore::Uses BlockStore::uses(const Shape& shape, bool Known::* wanted) const {
   Uses uses;
   for (std::uint32_t i = 0; i < shape.steps.size(); ++i) {
-    if (shape.steps[i].is_access()) uses.push_back({.variable = shape.steps[i].object, .step = i});
+    const Step& step = shape.steps[i];
+    if (!step.is_access()) continue;
+    if (wanted != nullptr && step.object < known_.size() && !(known_[step.object].*wanted))
+      continue;
+    uses.push_back({.variable = step.object, .step = i});
   }
   std::ranges::sort(uses, {}, [](const Use& use) { return pair(use.variable, use.step); });
   return uses;
@@ -213,7 +258,7 @@ void for_each_pair(const Shape& shape, std::span<const Use> uses, Visit visit) {
 
 std::vector<BlockStore::Site> BlockStore::sites(const Shape& shape) {
   std::vector<Site> sites;
-  for_each_variable(uses(shape), [&](std::span<const Use> uses) {
+  for_each_variable(uses(shape, &Known::can_be_paired), [&](std::span<const Use> uses) {
     std::uint32_t first_read = kNone;
     std::uint32_t last_read = kNone;
     std::uint32_t last_write = kNone;
@@ -244,100 +289,245 @@ std::vector<BlockStore::Site> BlockStore::sites(const Shape& shape) {
   return sites;
 }
 
-BlockId BlockStore::add_block(ShapeId shape, const Site& first, const Site& second,
-                              LocksetId across) {
+void BlockStore::add_block(ShapeId shape, const Site& first, const Site& second, LocksetId across) {
+  if (no_room()) return;
   const BlockId id =
       blocks_.intern({.first = first.access, .second = second.access, .across = across});
   block_occurrences_.add(id, {.shape = shape, .first = first.step, .second = second.step});
+}
+
+ShapeId BlockStore::keep(const Shape& shape, std::size_t slot) {
+  const auto id = static_cast<ShapeId>(shapes_.size());
+  slots_[slot] = id + 1;
+  shapes_.push_back(shape);
+  shapes_.back().steps.shrink_to_fit();
   return id;
 }
 
-// A transaction that has not been seen, or not been kept.
-void BlockStore::take_apart(const Shape& shape, PeriodId period, std::size_t slot) {
-  if (accesses_.size() + blocks_.size() > limits_.blocks) {
-    lost_ = true;
-    return;
+void BlockStore::keep_parts(ShapeId id, const Parts& parts) {
+  for (const auto& [access, step] : parts.accesses) {
+    access_occurrences_.add(access, {.shape = id, .first = step, .second = step});
   }
-  const std::uint32_t known_accesses = accesses_.size();
-  const std::uint32_t known_blocks = blocks_.size();
-  std::vector<std::pair<AccessId, std::uint32_t>> accesses;
-  std::vector<std::tuple<BlockId, std::uint32_t, std::uint32_t>> blocks;
+  for (const auto& [block, first, second] : parts.blocks) {
+    block_occurrences_.add(block, {.shape = id, .first = first, .second = second});
+  }
+}
 
-  for_each_variable(uses(shape), [&](std::span<const Use> uses) {
+// Accesses and 1v-blocks.
+BlockStore::Parts BlockStore::take_apart(const Shape& shape) {
+  Parts parts;
+  const HeldAcross held(shape, context_.locksets());
+  for_each_variable(uses(shape, &Known::can_be_cut), [&](std::span<const Use> uses) {
     std::uint32_t last_write = kNone;
     for (const Use& use : uses) {
       if (shape.steps[use.step].op == Op::kWrite) last_write = use.step;
     }
     bool written = false;
-    std::vector<AccessId> ids;
+    const std::size_t before = parts.accesses.size();
     for (const Use& use : uses) {
       const Step& access = shape.steps[use.step];
       std::uint8_t flags = 0;
       if (access.op == Op::kRead && !written) flags = BlockAccess::kInitialRead;
       if (use.step == last_write) flags = BlockAccess::kFinalWrite;
       written |= access.op == Op::kWrite;
-      ids.push_back(accesses_.intern({.variable = access.object,
-                                      .location = access.location,
-                                      .held = access.held,
-                                      .label = shape.label,
-                                      .begin = shape.begin,
-                                      .op = access.op,
-                                      .flags = flags}));
-      accesses.emplace_back(ids.back(), use.step);
+      parts.accesses.emplace_back(accesses_.intern({.variable = access.object,
+                                                    .location = access.location,
+                                                    .held = access.held,
+                                                    .label = shape.label,
+                                                    .begin = shape.begin,
+                                                    .op = access.op,
+                                                    .flags = flags}),
+                                  use.step);
     }
+    const auto id = [&](const Use& use) {
+      return parts.accesses[before + static_cast<std::size_t>(&use - uses.data())].first;
+    };
     for_each_pair(shape, uses, [&](const Use& first, const Use& second) {
-      const BlockId id = blocks_.intern(
-          {.first = ids[static_cast<std::size_t>(&first - uses.data())],
-           .second = ids[static_cast<std::size_t>(&second - uses.data())],
-           .across = held_across(shape, first.step, second.step, context_.locksets())});
-      blocks.emplace_back(id, first.step, second.step);
+      const BlockId block = blocks_.intern(
+          {.first = id(first), .second = id(second), .across = held(first.step, second.step)});
+      parts.blocks.emplace_back(block, first.step, second.step);
     });
   });
+  return parts;
+}
 
-  bool is_wide = false;
-  if (two_variables_) {
-    const std::vector<Site> sites = this->sites(shape);
-    is_wide = sites.size() > limits_.wide;
-    for (std::size_t i = 0; i < sites.size() && !is_wide; ++i) {
-      LocksetId across = shape.steps[sites[i].step].held;
-      std::uint32_t done = sites[i].step;
-      for (std::size_t j = i + 1; j < sites.size(); ++j) {
-        for (; done < sites[j].step; ++done) {
-          const LocksetId held = shape.steps[done + 1].held;
-          if (held != across) across = context_.locksets().common(across, held);
-        }
-        if (shape.steps[sites[i].step].object == shape.steps[sites[j].step].object) continue;
-        const BlockId id =
-            blocks_.intern({.first = sites[i].access, .second = sites[j].access, .across = across});
-        blocks.emplace_back(id, sites[i].step, sites[j].step);
+// 2v-blocks.
+void BlockStore::take_apart_pairs(const Shape& shape, const std::vector<Site>& sites,
+                                  Parts& parts) {
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    LocksetId across = shape.steps[sites[i].step].held;
+    std::uint32_t done = sites[i].step;
+    for (std::size_t j = i + 1; j < sites.size(); ++j) {
+      for (; done < sites[j].step; ++done) {
+        const LocksetId held = shape.steps[done + 1].held;
+        if (held != across) across = context_.locksets().common(across, held);
       }
+      if (shape.steps[sites[i].step].object == shape.steps[sites[j].step].object) continue;
+      const BlockId id =
+          blocks_.intern({.first = sites[i].access, .second = sites[j].access, .across = across});
+      parts.blocks.emplace_back(id, sites[i].step, sites[j].step);
     }
   }
+}
 
+// A transaction that has not been seen, or not been kept.
+void BlockStore::take_apart_now(const Shape& shape, PeriodId period, std::size_t slot) {
+  const std::uint32_t known_accesses = accesses_.size();
+  const std::uint32_t known_blocks = blocks_.size();
+  Parts parts = take_apart(shape);
+  bool is_wide = false;
+  if (scope_ != BlockScope::kOneVariable) {
+    const std::vector<Site> sites = this->sites(shape);
+    is_wide = sites.size() > limits_.wide;
+    if (!is_wide) take_apart_pairs(shape, sites, parts);
+  }
   const bool news = accesses_.size() > known_accesses || blocks_.size() > known_blocks;
   constexpr std::size_t kMuch = 16;
-  const bool keep = taken_ < limits_.room || news || (is_wide && taken_ < kMuch * limits_.room);
-  if (!keep) {
+  if (taken_ >= limits_.room && !news && (!is_wide || taken_ >= kMuch * limits_.room)) {
     lost_ |= is_wide;
-    for (const auto& [id, step] : accesses)
+    for (const auto& [id, step] : parts.accesses)
       context_.periods().add_to(access_occurrences_.elsewhere(id), period);
-    for (const auto& [id, first, second] : blocks) {
+    for (const auto& [id, first, second] : parts.blocks) {
       context_.periods().add_to(block_occurrences_.elsewhere(id), period);
     }
     return;
   }
-  const auto id = static_cast<ShapeId>(shapes_.size());
-  slots_[slot] = id + 1;
-  shapes_.push_back(shape);
-  shapes_.back().steps.shrink_to_fit();
-  for (const auto& [access, step] : accesses) {
-    access_occurrences_.add(access, {.shape = id, .first = step, .second = step});
-  }
-  for (const auto& [block, first, second] : blocks) {
-    block_occurrences_.add(block, {.shape = id, .first = first, .second = second});
-  }
+  const ShapeId id = keep(shape, slot);
+  keep_parts(id, parts);
   if (is_wide) wide_.push_back(id);
-  taken_ += shape.steps.size() + accesses.size() + blocks.size();
+  taken_ += shape.steps.size() + parts.accesses.size() + parts.blocks.size();
+}
+
+// There is no room to keep all shapes until the end.
+void BlockStore::stop_waiting() {
+  waits_ = false;
+  for (Known& about : known_) about.can_be_cut = about.can_be_paired = true;
+  for (ShapeId id = 0; id < shapes_.size() && !no_room(); ++id) {
+    Parts parts = take_apart(shapes_[id]);
+    if (scope_ == BlockScope::kTwoTransactions) {
+      const std::vector<Site> sites = this->sites(shapes_[id]);
+      if (sites.size() > limits_.wide) {
+        wide_.push_back(id);
+      } else {
+        take_apart_pairs(shapes_[id], sites, parts);
+      }
+    }
+    keep_parts(id, parts);
+  }
+}
+
+namespace {
+
+// Who accesses a variable, and the locks held from the first to the last access in each
+// transaction.
+struct Sharing {
+  ThreadId thread = kNone;
+  bool several = false;
+  bool written = false;
+  LocksetId locks = 0;
+
+  void meet(ThreadId first, ThreadId last, bool writes, LocksetId held, Locksets& locksets) {
+    locks = thread == kNone ? held : locksets.common(locks, held);
+    if (thread == kNone) thread = first;
+    several |= first != thread || last != thread;
+    written |= writes;
+  }
+  // One lock that is always held leaves nothing to cut.
+  bool can_be_cut(const Locksets& locksets) const {
+    return several && written && !locksets.exclude(locks, locks);
+  }
+};
+
+}  // namespace
+
+// On which variables there can be a violation. For violations on two variables, only transactions
+// with at least two count.
+void BlockStore::judge_variables(std::span<const LoneAccesses::Access> lone) {
+  known_.resize(context_.variables().size());
+  Locksets& locksets = context_.locksets();
+  // Most variables are in no block: the others get numbers of their own here.
+  std::vector<std::uint32_t> places(known_.size());
+  std::uint32_t count = 0;
+  for (SharedId variable = 0; variable < known_.size(); ++variable) {
+    if (known_[variable].in_block) places[variable] = count++;
+  }
+  std::vector<Sharing> all(count);
+  std::vector<Sharing> paired(count);
+  for (const Shape& shape : shapes_) {
+    const Uses uses = this->uses(shape, nullptr);
+    const std::vector<PeriodSet::Run>& runs = shape.periods.runs();
+    const ThreadId first = runs.front().thread;
+    const ThreadId last = runs.back().thread;
+    const HeldAcross held(shape, locksets);
+    const auto [begin, end] = std::ranges::minmax(uses, {}, &Use::step);
+    const LocksetId whole = held(begin.step, end.step);
+    for_each_variable(uses, [&](std::span<const Use> of) {
+      const std::uint32_t place = places[of[0].variable];
+      const bool writes = std::ranges::any_of(
+          of, [&](const Use& use) { return shape.steps[use.step].op == Op::kWrite; });
+      all[place].meet(first, last, writes, held(of.front().step, of.back().step), locksets);
+      if (of.size() < uses.size()) paired[place].meet(first, last, writes, whole, locksets);
+    });
+  }
+  for (const LoneAccesses::Access& access : lone) {
+    if (!known_[access.variable].in_block) continue;
+    const Shape& pattern = lone_.patterns()[access.pattern];
+    const Step& step = *std::ranges::find_if(pattern.steps, &Step::is_access);
+    all[places[access.variable]].meet(access.periods.thread, access.periods.thread,
+                                      step.op == Op::kWrite, step.held, locksets);
+  }
+  for (SharedId variable = 0; variable < known_.size(); ++variable) {
+    Known& about = known_[variable];
+    const std::uint32_t place = places[variable];
+    about.can_be_paired = about.in_block && paired[place].can_be_cut(locksets);
+    about.can_be_cut = about.can_be_paired || (about.in_block && all[place].can_be_cut(locksets));
+  }
+}
+
+// Takes out the variables that others stand for.
+void BlockStore::leave_to_others(std::span<const LoneAccesses::Access> lone) {
+  std::vector<bool> wanted(known_.size());
+  for (SharedId variable = 0; variable < known_.size(); ++variable) {
+    wanted[variable] = known_[variable].can_be_cut;
+  }
+  if (std::ranges::count(wanted, true) == 0) return;
+  const std::vector<bool> stood_for = variables_stood_for(shapes_, lone, wanted);
+  for (SharedId variable = 0; variable < known_.size(); ++variable) {
+    if (stood_for[variable]) known_[variable].can_be_cut = known_[variable].can_be_paired = false;
+  }
+}
+
+void BlockStore::take_apart_lone(std::span<const LoneAccesses::Access> lone) {
+  for (std::size_t i = 0; i < lone.size() && !no_room();) {
+    const LoneAccesses::Access& first = lone[i];
+    Shape shape;
+    const bool wanted = first.variable < known_.size() && known_[first.variable].in_block &&
+                        known_[first.variable].can_be_cut;
+    if (wanted) {
+      shape = lone_.patterns()[first.pattern];
+      std::ranges::find_if(shape.steps, &Step::is_access)->object = first.variable;
+    }
+    for (;
+         i < lone.size() && lone[i].variable == first.variable && lone[i].pattern == first.pattern;
+         ++i) {
+      const PeriodSet::Run& run = lone[i].periods;
+      for (std::uint32_t at = run.first; wanted && at <= run.last; ++at) {
+        shape.periods.add(run.thread, at);
+      }
+    }
+    if (!wanted) continue;
+    const auto id = static_cast<ShapeId>(shapes_.size());
+    keep_parts(id, take_apart(shape));
+    shapes_.push_back(std::move(shape));
+  }
+}
+
+bool BlockStore::locks_span_transactions() const {
+  const auto spans = [](const Shape& shape) {
+    return shape.outer != 0 || shape.steps.back().held != 0;
+  };
+  return std::ranges::any_of(shapes_, spans) ||
+         std::ranges::any_of(lone_.patterns().values(), spans);
 }
 
 // Leaves out what no block needs any more: of each variable the first and last initial read and the
@@ -347,7 +537,8 @@ void BlockStore::take_apart(const Shape& shape, PeriodId period, std::size_t slo
 void BlockStore::thin_out(Shape& shape) {
   std::vector<bool> keep(shape.steps.size());
   for (std::size_t i = 0; i < keep.size(); ++i) keep[i] = !shape.steps[i].is_access();
-  for_each_variable(uses(shape), [&](std::span<const Use> uses) {
+  const HeldAcross held(shape, context_.locksets());
+  for_each_variable(uses(shape, nullptr), [&](std::span<const Use> uses) {
     const Use* last_read = nullptr;
     const Use* last_write = nullptr;
     for (const Use& use : uses) {
@@ -364,7 +555,7 @@ void BlockStore::thin_out(Shape& shape) {
       const Step& one = shape.steps[first.step];
       const Step& other = shape.steps[second.step];
       std::uint64_t h = mix(mix(1, pair(one.location, one.held)), pair(other.location, other.held));
-      h = mix(h, held_across(shape, first.step, second.step, context_.locksets()));
+      h = mix(h, held(first.step, second.step));
       h = mix(h, pair(static_cast<std::uint32_t>(one.op), static_cast<std::uint32_t>(other.op)));
       if (!known.insert(h).second) return;
       keep[first.step] = true;
@@ -384,8 +575,5 @@ void BlockStore::thin_out(Shape& shape) {
   }
   shape.steps = std::move(kept);
 }
-
-template class Interned<BlockAccess>;
-template class Interned<Block>;
 
 }  // namespace tomos

@@ -1,23 +1,29 @@
 // What the block analyses remember of a trace (Wang & Stoller, sections 6.1, 6.2 and 6.6).
 //
 // A transaction is looked at when it ends. Most have been seen before, step by step: then only its
-// thread period is noted. A new one is taken apart into *accesses* (what, where, with which locks)
-// and *blocks* (two of its accesses, and the locks held from the one to the other); equal ones are
-// kept once. The whole shape is kept as well, so that what the blocks suspect can be checked
-// against the transactions they come from: as long as there is room, and after that only if it
-// brought a new access or block. So memory follows the number of distinct blocks, not of
-// transactions.
+// thread period is noted. A new one is kept, and at the end of the trace taken apart into
+// *accesses* (what, where, with which locks) and *blocks* (two of its accesses, and the locks held
+// from the one to the other), as far as somebody can cut them: what is known of all transactions by
+// then leaves little to do. Equal accesses and blocks are kept once. Transactions with a single
+// access are kept apart (lone_accesses.h).
+//
+// When there is no more room to wait for the end, everything is taken apart at once, and from then
+// on a transaction is kept only if it brings a new access or block. So memory follows the number
+// of distinct blocks, not of transactions.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "event/event.h"
 #include "monitor/context.h"
+#include "monitor/interned.h"
+#include "monitor/lone_accesses.h"
 #include "monitor/small_run.h"
 #include "monitor/transaction_shape.h"
 
@@ -62,20 +68,8 @@ struct Occurrence {
   std::uint32_t second;  // step; the same for an access
 };
 
-// Equal values get one number.
-template <class T>
-class Interned {
- public:
-  // The number; made if it is new.
-  std::uint32_t intern(const T& value);
-
-  std::uint32_t size() const { return static_cast<std::uint32_t>(values_.size()); }
-  const T& operator[](std::uint32_t id) const { return values_[id]; }
-
- private:
-  std::vector<T> values_;
-  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(64);  // id + 1
-};
+std::uint64_t hash_of(const BlockAccess& access);
+std::uint64_t hash_of(const Block& block);
 
 // For each number, where it occurs in kept shapes, and the periods of transactions that were not
 // kept.
@@ -106,6 +100,10 @@ class Occurrences {
   std::unordered_map<std::uint32_t, PeriodSet> elsewhere_;
 };
 
+// What violations are looked for: on each variable for itself, between any two transactions, or
+// among all of them, where every transaction counts.
+enum class BlockScope : std::uint8_t { kOneVariable, kTwoTransactions, kAll };
+
 class BlockStore {
  public:
   struct Limits {
@@ -115,16 +113,15 @@ class BlockStore {
     std::size_t small = 400;                     // items of a run that is kept whole
     std::size_t wide = 64;  // 2v-blocks are made at once of up to so many accesses
   };
-
-  // `two_variables`: whether to make 2v-blocks.
-  BlockStore(const AnalysisOptions& options, bool two_variables, Limits limits)
+  BlockStore(const AnalysisOptions& options, BlockScope scope, Limits limits)
       : context_(options),
         recorder_(limits.small),
-        two_variables_(two_variables),
-        limits_(limits) {}
+        scope_(scope),
+        limits_(limits),
+        waits_(scope != BlockScope::kAll && limits.room > 0) {}
 
   void on_events(std::span<const Event> events);
-  void finish();  // ends the transactions that are still open
+  void finish();  // the trace is over; what follows can be asked afterwards
 
   const Context& context() const { return context_; }
   Locksets& locksets() { return context_.locksets(); }
@@ -140,7 +137,10 @@ class BlockStore {
   // All periods in which an access or block occurs.
   PeriodSet periods(const Occurrences& occurrences, std::uint32_t id) const;
 
-  // Shapes whose 2v-blocks were too many to make them all; ask for those of interest.
+  // Whether a lock is held when a transaction begins or ends.
+  bool locks_span_transactions() const;
+
+  // Shapes of which not all 2v-blocks were made; ask for those of interest.
   std::span<const ShapeId> wide() const { return wide_; }
   // Whether there was no room for some transactions.
   bool lost() const { return lost_; }
@@ -152,12 +152,15 @@ class BlockStore {
   };
   std::vector<Site> sites(const Shape& shape);
   // Makes a block of two accesses of a kept shape.
-  BlockId add_block(ShapeId shape, const Site& first, const Site& second, LocksetId across);
+  void add_block(ShapeId shape, const Site& first, const Site& second, LocksetId across);
 
  private:
+  static constexpr PeriodId kNoPeriod = ~PeriodId{0};
   struct Open {
     bool active = false;
     PeriodId period = 0;
+    PeriodId run_of = kNoPeriod;  // the period ...
+    PeriodSet::Run run = {};      // ... that this is
     Shape shape;
     std::size_t thin_at = 0;
   };
@@ -167,25 +170,55 @@ class BlockStore {
     std::uint32_t step;
   };
   using Uses = std::vector<Use>;  // by variable, then in order
+  // What a shape is made of: numbers, and the steps.
+  struct Parts {
+    std::vector<std::pair<AccessId, std::uint32_t>> accesses;
+    std::vector<std::tuple<BlockId, std::uint32_t, std::uint32_t>> blocks;
+  };
+  // What is known of a variable.
+  struct Known {
+    bool freed = false;
+    bool in_block = false;  // in a transaction with several accesses
+    // As far as is known before the end:
+    bool can_be_cut = true;     // there may be a violation on it
+    bool can_be_paired = true;  // there may be a violation on it and another variable
+  };
 
   Open& open(ThreadId thread);
   void step(const Event& event, bool access);
   void close(ThreadId thread);
-  void take_apart(const Shape& shape, PeriodId period, std::size_t slot);
-  static Uses uses(const Shape& shape);
+  void close_lone(Open& open, std::size_t step);
+  void forget_lone();
+  Known& known(SharedId variable);
+  void freed(VariableId variable);
+
+  bool no_room();
+  ShapeId keep(const Shape& shape, std::size_t slot);
+  void keep_parts(ShapeId id, const Parts& parts);
+  Parts take_apart(const Shape& shape);
+  void take_apart_pairs(const Shape& shape, const std::vector<Site>& sites, Parts& parts);
+  void take_apart_now(const Shape& shape, PeriodId period, std::size_t slot);
+  void stop_waiting();
+  void judge_variables(std::span<const LoneAccesses::Access> lone);
+  void leave_to_others(std::span<const LoneAccesses::Access> lone);
+  void take_apart_lone(std::span<const LoneAccesses::Access> lone);
+  Uses uses(const Shape& shape, bool Known::* wanted) const;
   void thin_out(Shape& shape);
   std::size_t find(const Shape& shape) const;
   void grow();
 
   Context context_;
   RunRecorder recorder_;
-  bool two_variables_;
+  BlockScope scope_;
   Limits limits_;
+  bool waits_;              // for the end, before anything is taken apart
   std::vector<Open> open_;  // by thread
   std::vector<Shape> shapes_;
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1024);  // shapes, ShapeId + 1
-  std::uint64_t now_ = 0;                                                // transactions so far
-  std::size_t taken_ = 0;                                                // of the room
+  LoneAccesses lone_;
+  std::vector<Known> known_;  // by variable
+  std::uint64_t now_ = 0;     // transactions so far
+  std::size_t taken_ = 0;     // of the room
   Interned<BlockAccess> accesses_;
   Interned<Block> blocks_;
   Occurrences access_occurrences_;

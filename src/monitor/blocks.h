@@ -21,12 +21,12 @@ namespace tomos {
 
 class Blocks final : public Monitor {
  public:
-  enum class Scope : std::uint8_t { kOneVariable, kTwoTransactions, kAll };
+  using Scope = BlockScope;
 
   Blocks(const AnalysisOptions& options, Scope scope, BlockStore::Limits limits = {})
       : options_(options),
         scope_(scope),
-        store_(options, scope != Scope::kOneVariable, limits),
+        store_(options, scope, limits),
         violations_(options.max_findings, Certainty::kPredicted) {}
 
   std::string_view name() const override;

@@ -31,6 +31,8 @@ void ConflictGraph::on_events(std::span<const Event> events) {
         join(event);
         break;
       case Op::kBarrier:
+      case Op::kSignal:
+      case Op::kWait:
         cut(event.thread);
         break;
       case Op::kFree:
@@ -131,6 +133,8 @@ void ConflictGraph::synchronise(const Event& event) {
     case Op::kFork:
     case Op::kJoin:
     case Op::kBarrier:
+    case Op::kSignal:
+    case Op::kWait:
     case Op::kNew:
     case Op::kEscape:
     case Op::kFree:

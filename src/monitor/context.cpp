@@ -32,6 +32,12 @@ Context::Step Context::take(const Event& event) {
     case Op::kBarrier:
       periods_.barrier(event.thread, event.object, event.count);
       return Step::kCut;
+    case Op::kSignal:
+      periods_.signal(event.thread, event.object);
+      return Step::kCut;
+    case Op::kWait:
+      periods_.wait(event.thread, event.object);
+      return Step::kCut;
     case Op::kExit:
       thread.transaction = {};
       return Step::kCut;

@@ -25,13 +25,13 @@ class Context {
     kAcquire,  // of a lock that the thread did not hold (in this way: reading, then writing)
     kRelease,  // of a lock that it now no longer holds (or only for reading)
     kBegin,    // an outermost transaction
-    kCut,      // a transaction is over: its end, or a fork, join or barrier inside it. Inside
-               // (Thread::transaction.inside()) the next event starts another one
+    kCut,  // a transaction is over: its end, or inside it a fork, join, barrier, signal or wait.
+           // Inside (Thread::transaction.inside()) the next event starts another one
   };
 
   // Takes the next event of the trace. After kRelease the lock is no longer among those held; at
-  // kCut for a fork, join or barrier the thread is already in its next period, so a monitor that
-  // needs the transaction's own keeps it.
+  // kCut for what orders threads the thread is already in its next period, so a monitor that needs
+  // the transaction's own keeps it.
   Step take(const Event& event);
 
   // The variable of the last kAccess.

@@ -44,6 +44,8 @@ void LockTree::take(const Event& event) {
     case Op::kFork:
     case Op::kJoin:
     case Op::kBarrier:
+    case Op::kSignal:
+    case Op::kWait:
     case Op::kExit:
       if (context_.take(event) != Context::Step::kNothing) ++thread(event.thread).transactions;
       return;
@@ -70,7 +72,7 @@ void LockTree::acquire(const Event& event) {
   const Origin here = origin(event);
   const ModeLock lock = mode_lock(event.object, event.op == Op::kReadAcquire);
   const NodeId request = child(own.at, &own.origins.back(), lock, here);
-  note(request, held, context_.period(event.thread));
+  if (event.count == 0) note(request, held, context_.period(event.thread));
   if (now.held.size() == own.origins.size()) {  // it was held for reading
     own.at = kRoot;
   } else {

@@ -7,7 +7,8 @@
 // made it and the thread periods in which it was made, so what happens again takes no space.
 //
 // A lock that is held for reading and acquired for writing is a request, too, and counts as held
-// for writing from then on. Other acquires of a lock that is held are none.
+// for writing from then on. Other acquires of a lock that is held are none. Nor is an acquire by
+// who only tried: it never waits, whatever it holds.
 #pragma once
 
 #include <cstddef>

@@ -45,6 +45,11 @@ class SharedVariables {
   }
   void on_free(VariableId variable) { reset(variable); }
 
+  // The number it has now; kLocal if no access has counted yet.
+  SharedId current(VariableId variable) const {
+    return variable < states_.size() ? states_[variable].id : kLocal;
+  }
+
   VariableId variable(SharedId id) const { return variables_[id]; }
   std::size_t size() const { return variables_.size(); }
 

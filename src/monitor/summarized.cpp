@@ -79,6 +79,8 @@ bool Summarized::step(const Event& event) {
       join(event);
       return false;
     case Op::kBarrier:
+    case Op::kSignal:
+    case Op::kWait:
       resume(cut(event.thread));
       return false;
     case Op::kFree:

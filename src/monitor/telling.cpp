@@ -27,6 +27,8 @@ std::string_view op_word(Op op) {
     case Op::kBegin:
     case Op::kEnd:
     case Op::kBarrier:
+    case Op::kSignal:
+    case Op::kWait:
     case Op::kNew:
     case Op::kEscape:
     case Op::kFree:

@@ -177,6 +177,25 @@ void ThreadPeriods::barrier(ThreadId thread, std::uint32_t barrier, std::uint32_
   waiting_.erase(barrier);
 }
 
+void ThreadPeriods::signal(ThreadId thread, std::uint32_t object) {
+  const PersistentClocks::Version known = periods_[current(thread)].known;
+  PersistentClocks::Version& signalled = signalled_[object];
+  const std::size_t nodes = clocks_.nodes();
+  signalled = clocks_.keep_only(clocks_.join(signalled, end(thread)), nodes);
+  start(thread, known);
+}
+
+// One that brings nothing new ends the transaction all the same: its two parts are told apart by
+// their periods.
+void ThreadPeriods::wait(ThreadId thread, std::uint32_t object) {
+  PersistentClocks::Version known = periods_[current(thread)].known;
+  if (const auto signalled = signalled_.find(object); signalled != signalled_.end()) {
+    const std::size_t nodes = clocks_.nodes();
+    known = clocks_.keep_only(clocks_.join(known, signalled->second), nodes);
+  }
+  start(thread, known);
+}
+
 bool ThreadPeriods::before(PeriodId a, PeriodId b) const {
   const Period& first = periods_[a];
   const Period& second = periods_[b];

@@ -1,5 +1,6 @@
 // Thread periods (Wang & Stoller, section 4): fork, join and barrier cut a thread's run into
-// periods, and order them. Two accesses can meet only in concurrent periods.
+// periods, and order them. Two accesses can meet only in concurrent periods. The paper knows no
+// other order; signals and waits cut and order in the same way.
 //
 // Every period knows what comes before it: a vector clock, one number for each thread. The clocks
 // are persistent tries that share all they have in common, so a million threads, each forked and
@@ -98,6 +99,8 @@ class ThreadPeriods {
   void fork(ThreadId thread, ThreadId child);
   void join(ThreadId thread, ThreadId child);
   void barrier(ThreadId thread, std::uint32_t barrier, std::uint32_t count);
+  void signal(ThreadId thread, std::uint32_t object);
+  void wait(ThreadId thread, std::uint32_t object);
 
   ThreadId thread(PeriodId period) const { return periods_[period].thread; }
   bool before(PeriodId a, PeriodId b) const;
@@ -138,6 +141,8 @@ class ThreadPeriods {
   BlockVector<Period> periods_;
   std::vector<std::vector<PeriodId>> by_thread_;
   std::unordered_map<std::uint32_t, std::vector<ThreadId>> waiting_;  // at each barrier
+  // What comes before all that waits for an object from now on.
+  std::unordered_map<std::uint32_t, PersistentClocks::Version> signalled_;
 };
 
 }  // namespace tomos

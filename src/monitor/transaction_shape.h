@@ -2,6 +2,7 @@
 // operations, in order. Transactions that look the same are one shape, kept once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -54,7 +55,21 @@ struct Shape {
   }
 };
 
-// The locks held all the time from one step to the other.
-LocksetId held_across(const Shape& shape, std::size_t from, std::size_t to, Locksets& locksets);
+// Two shapes that look the same are one, whenever they ran.
+bool operator==(const Shape& a, const Shape& b);
+std::uint64_t hash_of(const Shape& shape);
+
+// The locks held all the time from one step to another.
+class HeldAcross {
+ public:
+  HeldAcross(const Shape& shape, Locksets& locksets);
+
+  LocksetId operator()(std::size_t from, std::size_t to) const;
+
+ private:
+  const Shape* shape_;
+  Locksets* locksets_;
+  std::vector<std::uint32_t> changes_;  // for each step, the next where other locks are held
+};
 
 }  // namespace tomos

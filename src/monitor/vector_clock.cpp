@@ -53,7 +53,9 @@ void VectorClock::on_events(std::span<const Event> events) {
       case Op::kJoin:
         join(event);
         break;
-      case Op::kBarrier: {
+      case Op::kBarrier:
+      case Op::kSignal:
+      case Op::kWait: {
         const Slot slot = slot_of(event.thread);
         cut(slot);
         resume(slot);

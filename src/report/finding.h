@@ -67,6 +67,7 @@ struct Finding {
   std::vector<std::string> analyses;  // all that found it (see agree()); empty: only `analysis`
   Kind kind = Kind::kAtomicity;
   Certainty verdict = Certainty::kObserved;
+  std::string doubt;    // why to trust it less than others of its verdict; empty: no reason known
   std::string pattern;  // "R-W-R", "R B L R B L"
   std::string message;
   std::vector<Transaction> transactions;  // the first is the one that is cut

@@ -58,6 +58,8 @@ Json to_json(const Finding& finding) {
   }
   json["threads"] = Json::array();
   for (const auto& thread : finding.threads) json["threads"].push_back(to_json(thread));
+  json["confidence"] = finding.doubt.empty() ? "full" : "reduced";
+  if (!finding.doubt.empty()) json["doubt"] = finding.doubt;
   if (!finding.test.empty()) json["test"] = finding.test;
   json["fix"] = finding.fix;
   json["replay"] = finding.replay;

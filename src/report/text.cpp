@@ -58,7 +58,7 @@ Finding made_printable(Finding finding) {
   }
   for (std::string& analysis : finding.analyses) clean(analysis);
   for (std::string* text : {&finding.analysis, &finding.pattern, &finding.message, &finding.fix,
-                            &finding.replay, &finding.input, &finding.test}) {
+                            &finding.replay, &finding.input, &finding.test, &finding.doubt}) {
     clean(*text);
   }
   return finding;
@@ -123,11 +123,11 @@ Finding in_order(Finding finding) {
 }
 
 std::string heading_of(const Finding& finding) {
-  std::string heading =
-      fmt::format("{}, {}{} by {}", title(finding.kind), to_string(finding.verdict),
-                  finding.analyses.size() > 1 ? "; found" : "",
-                  finding.analyses.empty() ? finding.analysis
-                                           : fmt::format("{}", fmt::join(finding.analyses, ", ")));
+  std::string heading = fmt::format(
+      "{}, {}{}{} by {}", title(finding.kind), to_string(finding.verdict),
+      finding.doubt.empty() ? "" : " (less sure)", finding.analyses.size() > 1 ? "; found" : "",
+      finding.analyses.empty() ? finding.analysis
+                               : fmt::format("{}", fmt::join(finding.analyses, ", ")));
   if (!finding.input.empty()) heading += " in " + finding.input;
   if (!finding.test.empty()) heading += ", in test " + finding.test;
   return heading;
@@ -207,6 +207,7 @@ std::string print_finding(const Finding& original, std::size_t number, const Tex
     out += "  In the source:\n" + code + '\n';
   }
   out += print_stacks(finding, style.columns);
+  if (!finding.doubt.empty()) out += wrap("  Less sure: ", finding.doubt, style.columns);
   if (!finding.fix.empty()) out += wrap("  Fix: ", finding.fix, style.columns);
   if (!finding.replay.empty()) out += "  See it again: " + finding.replay + '\n';
   return out + fmt::format("  Id: {}\n", original.id());
@@ -223,13 +224,15 @@ std::string group_key(const Finding& finding, std::size_t transactions) {
   return key;
 }
 
-// What was seen before what could be; of that, what shows how before what only says that.
+// What was seen before what could be; of that, what is beyond doubt before the rest, and what shows
+// how before what only says that.
 std::vector<const Finding*> most_certain_first(const std::vector<Finding>& findings) {
   std::vector<const Finding*> sorted;
   sorted.reserve(findings.size());
   for (const Finding& finding : findings) sorted.push_back(&finding);
   std::ranges::sort(sorted, [](const Finding* a, const Finding* b) {
     if (a->verdict != b->verdict) return a->verdict > b->verdict;
+    if (a->doubt.empty() != b->doubt.empty()) return a->doubt.empty();
     if (a->edges.empty() != b->edges.empty()) return b->edges.empty();
     return a < b;  // of one vector: in its order
   });
@@ -301,6 +304,9 @@ std::string print_variant(const Finding& original, const Finding& first, std::si
               columns);
 }
 
+// Whoever mends the first few will have mended most of the others.
+constexpr std::size_t kMaxVariants = 8;
+
 std::string print_findings(const std::vector<Finding>& findings, const TextStyle& style,
                            const Palette& palette) {
   std::string out;
@@ -309,8 +315,13 @@ std::string print_findings(const std::vector<Finding>& findings, const TextStyle
   for (const auto& group : grouped(findings)) {
     out += print_finding(*group.front(), ++number, style, sources, palette);
     if (group.size() > 1) out += "  The same transactions, also in this way:\n";
-    for (std::size_t i = 1; i < group.size(); ++i) {
+    for (std::size_t i = 1; i < group.size() && i <= kMaxVariants; ++i) {
       out += print_variant(*group[i], *group.front(), ++number, style.columns);
+    }
+    if (group.size() > kMaxVariants + 1) {
+      const std::size_t rest = group.size() - kMaxVariants - 1;
+      number += rest;
+      out += fmt::format("    and {} more; --format json has them all\n", rest);
     }
     out += '\n';
   }

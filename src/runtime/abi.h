@@ -47,11 +47,15 @@ void __tomos_end_not_atomic(void);
 void __tomos_std_barrier_arrive(const void* object, long expected);
 // After a wait() or arrive_and_wait(). An arrival need not be followed by one.
 void __tomos_std_barrier_leave(const void* object);
-// Before std::counting_semaphore::release(), std::latch::count_down() and arrive_and_wait().
+// Before std::latch::count_down() and arrive_and_wait().
 void __tomos_std_signal(const void* object);
-// After acquire(), try_acquire*(), std::latch::wait(), try_wait() and arrive_and_wait(); `success`
-// is their result: nothing is ordered when it is false.
+// After std::latch::wait(), try_wait() and arrive_and_wait(); `success` is their result: nothing is
+// ordered when it is false.
 void __tomos_std_wait_over(const void* object, bool success);
+// Before std::counting_semaphore::release(tokens).
+void __tomos_semaphore_release(const void* object, long tokens);
+// After acquire() and try_acquire*(); `left` is the semaphore's count then.
+void __tomos_semaphore_acquired(const void* object, bool success, int left);
 // g++ -finstrument-functions
 void __cyg_profile_func_enter(void* function, void* call_site);
 void __cyg_profile_func_exit(void* function, void* call_site);

@@ -21,23 +21,24 @@ enum class Touch : std::uint8_t { kPrivate, kIgnored, kUnchanged, kChanged };
 // Brings the cell up to date with an access of this thread. Private: the access is nobody else's
 // business. Ignored: only what it stores matters. Changed: the memory changed hands.
 Touch touch(Thread& thread, Address address, bool write, Cell& after) {
-  std::atomic<Cell>* cell = cell_at(address);
-  if (cell == nullptr) return Touch::kPrivate;
+  Region* const region = region_at(address);
+  if (region == nullptr) return Touch::kPrivate;
   bool changed = false;
-  after = cell->load(std::memory_order_relaxed);
   for (;;) {
+    after = cell_value(*region, address);
     if (is_exclusive_to(after, thread.number)) break;
     if (after == thread.local_cell) return Touch::kPrivate;
     if (after == runtime::kIgnored) return Touch::kIgnored;
     if (!is_shared(after)) {
-      first_touch(thread, address, *cell, after);
-      after = cell->load(std::memory_order_relaxed);
+      first_touch(thread, *region, address, after);
       changed = true;
       continue;
     }
     if (!write && (after & kReadShared) != 0) break;
+    // Where order does not matter, who was there last does not either.
+    if (config.filter == Filter::kDistinct) break;
     const Cell next = after_access(after, thread.number, write, ticks());
-    if (cell->compare_exchange_weak(after, next)) {
+    if (cell_in(*region, address).compare_exchange_weak(after, next)) {
       after = next;
       changed = true;
       break;
@@ -61,13 +62,34 @@ bool extends_run(Thread& thread, const Access& access) {
   return true;
 }
 
+// Whether the thread has this access outside transactions on record, with the same locks.
+bool is_known_outside(Thread& thread, Op op, Address start, std::size_t size, Address pc) {
+  if (config.filter != Filter::kDistinct || thread.opened != Opened::kNothing ||
+      thread.held_beyond != 0) {
+    return false;
+  }
+  std::uint64_t hash = mixed(held_fingerprint(thread), recording::pack_a(op, 0, start));
+  hash = mixed(mixed(hash, pc), size);
+  for (Address at = start; at < start + size; at = (at | 63) + 1) hash = mixed(hash, lives.of(at));
+  return !thread.distinct_outside.add(hash);
+}
+
 void record_access(Thread& thread, const Access& access, const RepeatFilter::Place& place) {
   const auto size = static_cast<std::uint8_t>(access.size);
-  if (place.regular < 2) {
-    record(thread, access.write ? Op::kWrite : Op::kRead, size, access.address, access.pc);
+  const Op op = access.write ? Op::kWrite : Op::kRead;
+  if (place.regular >= 2 && extends_run(thread, access)) return;
+  if (is_known_outside(thread, op, access.address, access.size, access.pc)) return;
+  // A run that others come between never gets longer.
+  if (place.regular < 2 || thread.next == thread.chunk ||
+      recording::pc_of(thread.next[-1].b) != access.pc) {
+    // Where order does not matter, that of the locks is enough to tell old memory from new.
+    if (config.filter == Filter::kDistinct && !access.changed) {
+      record_at_once(thread, op, size, access.address, access.pc);
+    } else {
+      record(thread, op, size, access.address, access.pc);
+    }
     return;
   }
-  if (extends_run(thread, access)) return;
   record(thread, access.write ? Op::kWriteRun : Op::kReadRun, size, access.address, access.pc, 1,
          static_cast<std::uint64_t>(place.stride));
   thread.run = {.slot = thread.next == nullptr ? nullptr : thread.next - 2,
@@ -95,28 +117,25 @@ bool note_access(Thread& thread, Address address, std::uint32_t size, bool write
   if (touched == Touch::kPrivate) return false;
   *shared = true;
   if (touched == Touch::kIgnored) return false;
+  abandon_familiar(thread);
   if (unjoined.load(std::memory_order_relaxed) == 0) return false;
-  if (!config.filter) return true;
+  if (config.filter == Filter::kOff) return true;
   access.changed = touched == Touch::kChanged;
   access.in_transaction = thread.opened != Opened::kNothing;
   World world{.thread = thread};
-  return !thread.filter.is_repeat(access, world);
+  return !thread.filter.is_repeat(access, world) &&
+         !is_known_outside(thread, write ? Op::kAtomicUpdate : Op::kAtomicRead, address, size, pc);
 }
 
-namespace {
+namespace {}  // namespace
 
-// All but the path of local memory. The bytes lie in one cell.
-[[gnu::noinline]] void slow_access(Thread& thread, Address address, std::uint32_t size, bool write,
-                                   Address pc) {
-  const AtWork at_work(&thread);
-  if (!at_work) return;
-  look_at_stored_pointer(thread);
+bool take_access(Thread& thread, Address address, std::uint32_t size, bool write, Address pc) {
   Access access{.address = address, .size = size, .write = write, .pc = pc};
   const Touch touched = touch(thread, address, write, access.cell);
-  if (touched == Touch::kPrivate) return;
+  if (touched == Touch::kPrivate) return false;
   if (touched == Touch::kIgnored || unjoined.load(std::memory_order_relaxed) == 0) {
     // Only what it stores matters.
-  } else if (config.filter) {
+  } else if (config.filter != Filter::kOff) {
     access.changed = touched == Touch::kChanged;
     access.in_transaction = thread.opened != Opened::kNothing;
     const RepeatFilter::Place& place = thread.filter.place(access);
@@ -135,30 +154,103 @@ namespace {
   } else {
     record(thread, write ? Op::kWrite : Op::kRead, static_cast<std::uint8_t>(size), address, pc);
   }
+  return true;
+}
+
+namespace {
+
+// All but the path of local memory. The bytes lie in one cell.
+[[gnu::noinline]] void slow_access(Thread& thread, Address address, std::uint32_t size, bool write,
+                                   Address pc) {
+  const AtWork at_work(&thread);
+  if (!at_work) return;
+  look_at_stored_pointer(thread);
+  abandon_familiar(thread);
+  const bool shared = take_access(thread, address, size, write, pc);
   // What is stored is known after this call has returned.
-  if (write && size == 8) await_stored_pointer(thread, address);
+  if (shared && write && size == 8) await_stored_pointer(thread, address);
+}
+
+// Whether the access is what a transaction known by heart does next.
+bool is_familiar(Thread& thread, Address address, std::uint32_t size, bool write, Address pc) {
+  const Familiar::Step& step = *thread.next_step;
+  if (step.what != Familiar::Step::pack(address, size, write) || step.pc != pc) return false;
+  ++thread.next_step;
+  return true;
+}
+
+// What is not local, or comes after a store of what may be a pointer. Apart, so that the path of
+// local memory saves no registers.
+template <bool kWrite, std::uint32_t kSize>
+[[gnu::noinline]] void shared_access(Thread& thread, Address address, Address pc, Cell cell) {
+  if (is_no_pointer(thread)) {
+    if (cell == thread.local_cell) return;
+    if (cell == tomos::runtime::kIgnored ||
+        (thread.familiar != nullptr
+             ? is_familiar(thread, address, kSize, kWrite, pc)
+             : thread.filter.is_known(address, kSize, kWrite, pc, cell) ||
+                   thread.filter.sweeps(
+                       address, kSize, kWrite, thread.opened != Opened::kNothing, cell,
+                       version_without_change(cell, thread.number, kWrite,
+                                              config.filter == Filter::kDistinct)))) {
+      if (kWrite && kSize == 8) await_stored_pointer(thread, address);
+      return;
+    }
+  }
+  slow_access(thread, address, kSize, kWrite, pc);
 }
 
 template <bool kWrite, std::uint32_t kSize>
 [[gnu::always_inline]] inline void access(Address address, Address pc) {
   Thread* thread = observer;
   if (thread == nullptr || !has_shadow(address)) return;
-  Region* region = regions[address >> kRegionBits].load(std::memory_order_relaxed);
-  if (region != nullptr) {
-    const Cell cell = cell_in(*region, address).load(std::memory_order_relaxed);
-    if (cell == thread->fast_cell) return;
-    if (is_no_pointer(*thread)) {
-      if (cell == thread->local_cell) return;
-      if (cell == tomos::runtime::kIgnored ||
-          thread->filter.is_known(address, kSize, kWrite, pc, cell) ||
-          thread->filter.sweeps(address, kSize, kWrite, thread->opened != Opened::kNothing, cell,
-                                thread->number)) {
-        if (kWrite && kSize == 8) await_stored_pointer(*thread, address);
-        return;
-      }
+  Region* region = region_of(address);
+  if (region == nullptr) return slow_access(*thread, address, kSize, kWrite, pc);
+  const PageState page = page_in(*region, address).load(std::memory_order_relaxed);
+  if (page == static_cast<PageState>(thread->fast_cell)) return;
+  const Cell cell =
+      is_uniform(page) ? page : cell_in(*region, address).load(std::memory_order_relaxed);
+  if (cell == thread->fast_cell || (!kWrite && cell == tomos::runtime::kIgnored)) return;
+  return shared_access<kWrite, kSize>(*thread, address, pc, cell);
+}
+
+template <bool kWrite>
+[[gnu::noinline]] void shared_wide_access(Thread& thread, Address address, Address pc) {
+  for (Address at = address; at < address + 16;) {
+    const Address next = (at | 7) + 1;
+    const Address end = next < address + 16 ? next : address + 16;
+    if (end - at == 8) {
+      access<kWrite, 8>(at, pc);
+    } else {
+      slow_access(thread, at, static_cast<std::uint32_t>(end - at), kWrite, pc);
+    }
+    at = end;
+  }
+  // Also what goes into the first half.
+  if (kWrite && thread.stored_pointer != 0) await_stored_range(thread, address, 16);
+}
+
+// Sixteen bytes, in two neighbouring cells most of the time.
+template <bool kWrite>
+[[gnu::always_inline]] inline void wide_access(Address address, Address pc) {
+  Thread* thread = observer;
+  if (thread == nullptr || !has_shadow(address)) return;
+  Region* region = region_of(address);
+  if (region != nullptr && address % kPageSize <= kPageSize - 16) {
+    const PageState page = page_in(*region, address).load(std::memory_order_relaxed);
+    if (page == static_cast<PageState>(thread->fast_cell)) return;
+    if (page == tomos::runtime::kIgnored && (!kWrite || is_no_pointer(*thread))) {
+      if (kWrite) await_stored_range(*thread, address, 16);
+      return;
+    }
+    if (page == kCells || page == kMixed) {
+      const std::atomic<Cell>* cells = &cell_in(*region, address);
+      const Cell first = cells[0].load(std::memory_order_relaxed);
+      const Cell last = cells[(address + 15) / 8 - address / 8].load(std::memory_order_relaxed);
+      if (first == thread->fast_cell && last == first && (address & 7) == 0) return;
     }
   }
-  slow_access(*thread, address, kSize, kWrite, pc);
+  return shared_wide_access<kWrite>(*thread, address, pc);
 }
 
 // May lie across two cells.
@@ -167,11 +259,6 @@ template <bool kWrite, std::uint32_t kSize>
   const std::uint32_t first = 8 - (address & 7);
   if (kSize <= first) {
     access<kWrite, kSize>(address, pc);
-    return;
-  }
-  if (kSize == 16 && first == 8) {
-    access<kWrite, 8>(address, pc);
-    access<kWrite, 8>(address + 8, pc);
     return;
   }
   Thread* thread = observer;
@@ -191,6 +278,7 @@ void access_range(Thread& thread, Address start, std::size_t size, bool write, A
   const AtWork at_work(&thread);
   if (!at_work) return;
   look_at_stored_pointer(thread);
+  abandon_familiar(thread);
   const Address end = start + size;
   const Op op = write ? Op::kWriteRange : Op::kReadRange;
   Address shared = 0;  // where the stretch of shared memory began
@@ -202,7 +290,7 @@ void access_range(Thread& thread, Address start, std::size_t size, bool write, A
     if (alone) return;
     const std::size_t length = stop - shared;
     World world{.thread = thread};
-    if (config.filter &&
+    if (config.filter != Filter::kOff &&
         thread.filter.is_repeat({.address = shared,
                                  .size = static_cast<std::uint32_t>(length & 0x3fff),
                                  .write = write,
@@ -213,16 +301,25 @@ void access_range(Thread& thread, Address start, std::size_t size, bool write, A
                                 world)) {
       return;
     }
+    if (is_known_outside(thread, op, shared, length, pc)) return;
     if (length <= 8) {
       record(thread, write ? Op::kWrite : Op::kRead, static_cast<std::uint8_t>(length), shared, pc);
     } else {
       record(thread, op, 0, shared, pc, length, 0);
     }
   };
-  for (Address at = start; at < end; at = (at | 7) + 1) {
+  for (Address at = start, next = 0; at < end; at = next) {
+    next = (at | 7) + 1;
     Cell cell = 0;
     const Touch touched = touch(thread, at, write, cell);
     any_shared |= touched != Touch::kPrivate;
+    if (touched == Touch::kPrivate || touched == Touch::kIgnored) {
+      // The rest of the page likewise, if it is one.
+      Region* const region = region_of(at);
+      if (region != nullptr && is_uniform(page_in(*region, at).load(std::memory_order_relaxed))) {
+        next = (at | (kPageSize - 1)) + 1;
+      }
+    }
     if (touched == Touch::kUnchanged || touched == Touch::kChanged) {
       if (shared == 0) {
         shared = at;
@@ -265,15 +362,16 @@ TOMOS_ACCESSES(1)
 TOMOS_ACCESSES(2)
 TOMOS_ACCESSES(4)
 TOMOS_ACCESSES(8)
-// Sixteen bytes take two cells at least.
-TOMOS_ACCESS(read16, unaligned_access, false, 16)
-TOMOS_ACCESS(write16, unaligned_access, true, 16)
-TOMOS_ACCESS(volatile_read16, unaligned_access, false, 16)
-TOMOS_ACCESS(volatile_write16, unaligned_access, true, 16)
-TOMOS_ACCESS(unaligned_read16, unaligned_access, false, 16)
-TOMOS_ACCESS(unaligned_write16, unaligned_access, true, 16)
-TOMOS_ACCESS(unaligned_volatile_read16, unaligned_access, false, 16)
-TOMOS_ACCESS(unaligned_volatile_write16, unaligned_access, true, 16)
+#define TOMOS_WIDE(name, write) \
+  void __tsan_##name##16(void* address) { wide_access<write>(ADDRESS, CALLER); }
+TOMOS_WIDE(read, false)
+TOMOS_WIDE(write, true)
+TOMOS_WIDE(volatile_read, false)
+TOMOS_WIDE(volatile_write, true)
+TOMOS_WIDE(unaligned_read, false)
+TOMOS_WIDE(unaligned_write, true)
+TOMOS_WIDE(unaligned_volatile_read, false)
+TOMOS_WIDE(unaligned_volatile_write, true)
 
 // -tsan-compound-read-before-write
 #define TOMOS_READ_WRITE(prefix, function, size)          \
@@ -286,12 +384,17 @@ TOMOS_READ_WRITE(, access, 1)
 TOMOS_READ_WRITE(, access, 2)
 TOMOS_READ_WRITE(, access, 4)
 TOMOS_READ_WRITE(, access, 8)
-TOMOS_READ_WRITE(, unaligned_access, 16)
 TOMOS_READ_WRITE(unaligned_, unaligned_access, 1)
 TOMOS_READ_WRITE(unaligned_, unaligned_access, 2)
 TOMOS_READ_WRITE(unaligned_, unaligned_access, 4)
 TOMOS_READ_WRITE(unaligned_, unaligned_access, 8)
-TOMOS_READ_WRITE(unaligned_, unaligned_access, 16)
+#define TOMOS_WIDE_READ_WRITE(name)       \
+  void __tsan_##name##16(void* address) { \
+    wide_access<false>(ADDRESS, CALLER);  \
+    wide_access<true>(ADDRESS, CALLER);   \
+  }
+TOMOS_WIDE_READ_WRITE(read_write)
+TOMOS_WIDE_READ_WRITE(unaligned_read_write)
 
 void __tsan_vptr_update(void** address, void* value) {
   if (*address != value) access<true, 8>(ADDRESS, CALLER);

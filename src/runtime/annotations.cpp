@@ -31,6 +31,7 @@ void end_ignoring() {
 
 // The flags of <sanitizer/tsan_interface.h> that change what is told.
 constexpr unsigned kReadLock = 1U << 3;
+constexpr unsigned kTryLock = 1U << 4;
 constexpr unsigned kTryLockFailed = 1U << 5;
 constexpr unsigned kRecursiveLock = 1U << 6;
 constexpr unsigned kRecursiveUnlock = 1U << 7;
@@ -57,7 +58,8 @@ TOMOS_EXPORT void __tsan_mutex_post_lock(void* lock, unsigned flags, int recursi
   end_ignoring();
   if ((flags & kTryLockFailed) != 0) return;
   const int times = (flags & kRecursiveLock) != 0 ? recursion : 1;
-  for (int i = 0; i < times; ++i) acquired(lock, mode_of(flags), TOMOS_CALLER());
+  const Taking how = (flags & kTryLock) != 0 ? Taking::kTrying : Taking::kWaiting;
+  for (int i = 0; i < times; ++i) acquired(lock, mode_of(flags), TOMOS_CALLER(), how);
 }
 // How many levels a recursive unlock gives back is the lock's to know; one is what we answer.
 TOMOS_EXPORT int __tsan_mutex_pre_unlock(void* lock, unsigned flags) {
@@ -142,13 +144,13 @@ TOMOS_EXPORT void WTFAnnotateHappensAfter(File, int, Place object) {
   wait_over(const_cast<const void*>(object), TOMOS_CALLER());
 }
 TOMOS_EXPORT void AnnotateCondVarSignal(File, int, Place object) {
-  signal(const_cast<const void*>(object), TOMOS_CALLER());
+  signal(const_cast<const void*>(object), TOMOS_CALLER(), OrderKind::kCondition);
 }
 TOMOS_EXPORT void AnnotateCondVarSignalAll(File, int, Place object) {
-  signal(const_cast<const void*>(object), TOMOS_CALLER());
+  signal(const_cast<const void*>(object), TOMOS_CALLER(), OrderKind::kCondition);
 }
 TOMOS_EXPORT void AnnotateCondVarWait(File, int, Place object, Place /*lock*/) {
-  wait_over(const_cast<const void*>(object), TOMOS_CALLER());
+  wait_over(const_cast<const void*>(object), TOMOS_CALLER(), OrderKind::kCondition);
 }
 
 TOMOS_EXPORT void AnnotateRWLockCreate(File, int, Place /*lock*/) {}
@@ -190,4 +192,11 @@ TOMOS_EXPORT void __tomos_std_barrier_leave(const void* object) {
 TOMOS_EXPORT void __tomos_std_signal(const void* object) { signal(object, TOMOS_CALLER()); }
 TOMOS_EXPORT void __tomos_std_wait_over(const void* object, bool success) {
   if (success) wait_over(object, TOMOS_CALLER());
+}
+TOMOS_EXPORT void __tomos_semaphore_release(const void* object, long tokens) {
+  if (tokens > 0) semaphore_posting(object, static_cast<std::uint64_t>(tokens), TOMOS_CALLER());
+}
+TOMOS_EXPORT void __tomos_semaphore_acquired(const void* object, bool success, int left) {
+  if (!success) return;
+  semaphore_passed(object, left > 0 ? static_cast<std::uint64_t>(left) : 0, TOMOS_CALLER());
 }

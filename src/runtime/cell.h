@@ -29,7 +29,8 @@ inline constexpr unsigned kOwnerShift = 42;
 inline constexpr std::uint32_t kMaxThreads = 1U << 20;
 inline constexpr Cell kOwnerMask = static_cast<Cell>(kMaxThreads - 1) << kOwnerShift;
 inline constexpr Cell kVersionMask = (1ULL << kOwnerShift) - 1;
-inline constexpr unsigned kVersionShift = 8;  // ticks a version
+// Ticks a version: fewer than it takes to free memory, get it again and share it.
+inline constexpr unsigned kVersionShift = 7;
 
 constexpr Cell local_to(std::uint32_t thread) { return static_cast<Cell>(thread) << 1 | 1U << 30; }
 constexpr bool is_local(Cell cell) { return (cell & kShared) == 0 && cell > kIgnored; }
@@ -62,6 +63,16 @@ constexpr Cell after_access(Cell cell, std::uint32_t thread, bool write, Stamp n
   if (write) return shared_exclusive(thread, next_version(cell, now));
   if ((cell & kReadShared) != 0) return cell;
   return kShared | kReadShared | (next_version(cell, now) & kVersionMask);
+}
+
+// The version of a cell that an access by `thread` leaves as it is; if it does not, more than any.
+// `by_all`: nobody asks who was there last, and only what is not shared yet changes.
+constexpr std::uint64_t version_without_change(Cell cell, std::uint32_t thread, bool write,
+                                               bool by_all) {
+  if (by_all && is_shared(cell)) return cell & kVersionMask;
+  const std::uint64_t own = cell - shared_exclusive(thread, 0);
+  if (own <= kVersionMask || write) return own;
+  return cell - (kShared | kReadShared);
 }
 
 }  // namespace tomos::runtime

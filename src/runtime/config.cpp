@@ -5,7 +5,8 @@
 
 namespace tomos::runtime {
 
-Config config = {.recording = nullptr, .functions = nullptr, .filter = true, .array_cutoff = 256};
+Config config = {
+    .recording = nullptr, .functions = nullptr, .filter = Filter::kRepeats, .array_cutoff = 256};
 
 namespace {
 
@@ -67,7 +68,10 @@ void read_config() {
   config.recording = get("TOMOS_RECORDING");
   config.functions = get("TOMOS_FUNCTIONS");
   const char* filter = get("TOMOS_FILTER");
-  config.filter = filter == nullptr || __builtin_strcmp(filter, "off") != 0;
+  if (filter != nullptr && __builtin_strcmp(filter, "off") == 0) config.filter = Filter::kOff;
+  if (filter != nullptr && __builtin_strcmp(filter, "distinct") == 0) {
+    config.filter = Filter::kDistinct;
+  }
   const char* cutoff = get("TOMOS_ARRAY_CUTOFF");
   config.array_cutoff = cutoff == nullptr ? config.array_cutoff : strtoul(cutoff, nullptr, 10);
   atomic_patterns = get("TOMOS_ATOMIC");

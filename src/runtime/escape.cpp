@@ -11,7 +11,7 @@ using recording::Op;
 namespace {
 
 // Cells around a first touch that are made local with it, so that the next touch need not ask.
-constexpr Address kWindow = 4096;
+constexpr Address kWindow = kPageSize;
 
 // Memory whose content is still to be looked at.
 class Pending {
@@ -64,6 +64,19 @@ void note_cutoff(Thread& thread) {
               config.array_cutoff, "", 0);
 }
 
+// The same for a page within an object. False: it has cells of its own.
+bool share_page(Region& region, Address at, bool ignored, Stamp now) {
+  std::atomic<PageState>& page = page_in(region, at);
+  const PageState old = page.load(std::memory_order_relaxed);
+  if (ignored) {
+    if (old == kMixed) unfold(region, at, kUntouched);
+    page.store(kIgnored, std::memory_order_release);
+  } else if (is_local(old) && is_uniform(old)) {
+    unfold(region, at, shared_exclusive(local_owner(old), next_version(0, now)));
+  }
+  return old != kMixed || ignored;
+}
+
 // Local cells of an object become shared, still in the hands of their owner.
 void share_cells(const Object& object) {
   const Address start = object.start;
@@ -74,6 +87,11 @@ void share_cells(const Object& object) {
     Region* region = region_of(at);
     if (region == nullptr) {
       at = (at | (kRegionSize - 1)) - 7;
+      continue;
+    }
+    if (at % kPageSize == 0 && end - at >= kPageSize &&
+        share_page(*region, at, at >= ignored, now)) {
+      at += kPageSize - 8;
       continue;
     }
     std::atomic<Cell>& cell = cell_in(*region, at);
@@ -116,8 +134,8 @@ void frame_of(const Thread& thread, Address address, Address& start, Address& en
 void escape_one(Thread& thread, Address value, Pending& pending) {
   if (!has_shadow(value)) return;
   if (in_stack(thread, value)) {
-    const std::atomic<Cell>* cell = cell_at(value);
-    if (cell == nullptr || is_shared(cell->load(std::memory_order_relaxed))) return;
+    Region* const own = region_at(value);
+    if (own == nullptr || is_shared(cell_value(*own, value))) return;
     Address start = 0;
     Address end = 0;
     frame_of(thread, value, start, end);
@@ -125,12 +143,13 @@ void escape_one(Thread& thread, Address value, Pending& pending) {
     const Stamp now = ticks();
     bool any = false;
     for (Address at = start; at < end; at += 8) {
-      std::atomic<Cell>* each = cell_at(at);
-      if (each == nullptr) continue;
-      Cell old = each->load(std::memory_order_relaxed);
+      Region* const region = region_at(at);
+      if (region == nullptr) continue;
+      std::atomic<Cell>& each = cell_in(*region, at);
+      Cell old = each.load(std::memory_order_relaxed);
       if (old != thread.local_cell && old != kUntouched) continue;
       any = true;
-      each->compare_exchange_strong(old, shared_exclusive(thread.number, next_version(0, now)));
+      each.compare_exchange_strong(old, shared_exclusive(thread.number, next_version(0, now)));
     }
     if (!any) return;
     note_shared_stack(thread, start);
@@ -184,8 +203,9 @@ void look_at_stored_pointer_now(Thread& thread) {
   }
 }
 
-void first_touch(Thread& thread, Address address, std::atomic<Cell>& cell, Cell old) {
+void first_touch(Thread& thread, Region& region, Address address, Cell old) {
   const Stamp now = ticks();
+  std::atomic<Cell>& cell = cell_in(region, address);
   if (is_local(old)) {
     // Another thread's: so it has escaped.
     const ThreadNumber owner = local_owner(old);
@@ -199,6 +219,7 @@ void first_touch(Thread& thread, Address address, std::atomic<Cell>& cell, Cell 
                other != nullptr && in_stack(*other, address)) {
       note_shared_stack(*other, address & ~Address{7});
     }
+    unfold(region, address);  // if the object has just been freed
     Cell still = cell.load();
     if (is_local(still)) {
       cell.compare_exchange_strong(still, shared_exclusive(owner, next_version(0, now)));
@@ -222,18 +243,29 @@ void first_touch(Thread& thread, Address address, std::atomic<Cell>& cell, Cell 
   const Address start = object.start > window ? object.start : window;
   const Address object_end = object.start + object.size;
   const Address end = object_end < window + kWindow ? object_end : window + kWindow;
-  for (Address at = start & ~Address{7}; at < end; at += 8) {
-    if (std::atomic<Cell>* each = cell_at(at); each != nullptr) {
-      Cell untouched = kUntouched;
-      each->compare_exchange_strong(untouched, at < ignored ? fresh : kIgnored,
-                                    std::memory_order_relaxed);
+  if (end - start == kWindow) {
+    const bool one = !object.escaped || start >= ignored;
+    const Cell state = object.escaped ? kIgnored : fresh;
+    PageState old_page = kCells;
+    std::atomic<PageState>& page = page_in(region, address);
+    if (page.compare_exchange_strong(old_page, one ? static_cast<PageState>(state) : kMixed)
+            ? one
+            : is_uniform(old_page)) {
+      return;
     }
+  }
+  for (Address at = start & ~Address{7}; at < end; at += 8) {
+    Cell untouched = kUntouched;
+    cell_in(region, at)
+        .compare_exchange_strong(untouched, at < ignored ? fresh : kIgnored,
+                                 std::memory_order_relaxed);
   }
 }
 
 void forget_memory(Thread& thread, Address start, std::size_t size, bool escaped, Address pc) {
   if (escaped) {
     record(thread, Op::kFree, 0, start, pc, size, 0);
+    lives.end(start, size);
     leave(start, thread.stamp);
   }
   forget_cells(start, size);

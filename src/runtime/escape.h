@@ -16,11 +16,12 @@
 #include <cstddef>
 
 #include "runtime/runtime.h"
+#include "runtime/shadow.h"
 
 namespace tomos::runtime {
 
 // The cell of an address that is not shared, touched by `thread`: makes it local or shared.
-void first_touch(Thread& thread, Address address, std::atomic<Cell>& cell, Cell old);
+void first_touch(Thread& thread, Region& region, Address address, Cell old);
 
 // Whatever this value points to escapes.
 void escape_value(Thread& thread, Address value);
@@ -30,12 +31,17 @@ void escape_globals(Thread& thread);
 
 void look_at_stored_pointer_now(Thread& thread);
 
+inline bool may_be_pointer(Address value) { return value >> 47 == 0 && value >= 65536; }
+
 // Most stored values are no addresses: that is seen at once. True: nothing is left to look at.
-inline bool is_no_pointer(Thread& thread) {
+[[gnu::always_inline]] inline bool is_no_pointer(Thread& thread) {
   if (thread.stored_pointer == 0) return true;
-  if (thread.stored_size != 8) return false;
-  const Address value = *reinterpret_cast<const volatile Address*>(thread.stored_pointer);
-  if (value >> 47 == 0 && value >= 65536) return false;
+  if (thread.stored_size > 16 || thread.stored_size % 8 != 0 || thread.stored_pointer % 8 != 0) {
+    return false;
+  }
+  const auto* values = reinterpret_cast<const volatile Address*>(thread.stored_pointer);
+  if (may_be_pointer(values[0])) return false;
+  if (thread.stored_size == 16 && may_be_pointer(values[1])) return false;
   thread.stored_pointer = 0;
   thread.fast_cell = thread.local_cell;
   return true;

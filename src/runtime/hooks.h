@@ -20,7 +20,9 @@ using ThreadNumber = std::uint32_t;
 enum class LockMode : std::uint8_t { kWrite, kRead };
 
 // --- Locks. Called for every acquire and release, re-entrant ones too.
-void acquired(const void* lock, LockMode mode, Address pc);   // after it was taken
+enum class Taking : std::uint8_t { kWaiting, kTrying };  // would it have waited for the lock?
+// After it was taken.
+void acquired(const void* lock, LockMode mode, Address pc, Taking how = Taking::kWaiting);
 void releasing(const void* lock, LockMode mode, Address pc);  // before it is given back
 void destroyed(const void* lock, Address pc);                 // before it is destroyed
 
@@ -28,11 +30,16 @@ void destroyed(const void* lock, Address pc);                 // before it is de
 // when the wait is over). Blocks that wait are not transactions.
 void waiting(Address pc);
 
-// --- Order without a lock: semaphores, once, condition variables, latches, futures,
-// __tsan_release. What a thread did before signal(o) comes before what follows a wait_over(o) that
-// saw it.
-void signal(const void* object, Address pc);     // before the operation that others can see
-void wait_over(const void* object, Address pc);  // after the operation that saw it
+// --- Order without a lock: once, condition variables, latches, futures, __tsan_release. What a
+// thread did before signal(o) comes before what follows a wait_over(o) that saw it.
+enum class OrderKind : std::uint8_t { kPlain, kCondition };
+// Before the operation that others can see; and after the operation that saw it.
+void signal(const void* object, Address pc, OrderKind kind = OrderKind::kPlain);
+void wait_over(const void* object, Address pc, OrderKind kind = OrderKind::kPlain);
+
+// --- Semaphores: before tokens are given, and after one was taken, when `left` more are there.
+void semaphore_posting(const void* semaphore, std::uint64_t tokens, Address pc);
+void semaphore_passed(const void* semaphore, std::uint64_t left, Address pc);
 
 // --- Barriers of `count` threads.
 void barrier_arrive(const void* barrier, std::uint32_t count, Address pc);  // before waiting

@@ -1,6 +1,11 @@
 // Input and output as accesses of their buffers. What goes out is told before, for whoever gets it
-// may change the buffer at once; what came in is told after, as much as came.
+// may change the buffer at once; what came in is told after, as much as came. And waits for the
+// world outside, which nobody can mean to be part of something atomic.
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -94,4 +99,65 @@ TOMOS_INTERPOSE(std::size_t, __fread_chk, void* buffer, std::size_t room, std::s
   const std::size_t read = REAL(__fread_chk)(buffer, room, size, count, stream);
   Teller(TOMOS_CALLER()).writes(buffer, read * size);
   return read;
+}
+
+// --- Waits. An event loop is a function like any other, so it would be one transaction from the
+// first to the last event. Reads and writes are no waits, though they may block: that is how whole
+// messages are handled.
+
+namespace {
+
+void tell_wait(bool can_block, Address pc) {
+  if (can_block && Teller(pc)) waiting(pc);
+}
+
+bool can_block(const timespec* time) {
+  return time == nullptr || time->tv_sec != 0 || time->tv_nsec != 0;
+}
+
+bool can_block(int socket) {
+  const int flags = fcntl(socket, F_GETFL);
+  return flags >= 0 && (flags & O_NONBLOCK) == 0;
+}
+
+}  // namespace
+
+TOMOS_INTERPOSE(int, poll, pollfd* files, nfds_t count, int timeout) {
+  tell_wait(timeout != 0, TOMOS_CALLER());
+  return REAL(poll)(files, count, timeout);
+}
+TOMOS_INTERPOSE(int, __poll_chk, pollfd* files, nfds_t count, int timeout, std::size_t room) {
+  tell_wait(timeout != 0, TOMOS_CALLER());
+  return REAL(__poll_chk)(files, count, timeout, room);
+}
+TOMOS_INTERPOSE(int, ppoll, pollfd* files, nfds_t count, const timespec* timeout,
+                const sigset_t* signals) {
+  tell_wait(can_block(timeout), TOMOS_CALLER());
+  return REAL(ppoll)(files, count, timeout, signals);
+}
+TOMOS_INTERPOSE(int, select, int count, fd_set* in, fd_set* out, fd_set* other, timeval* timeout) {
+  tell_wait(timeout == nullptr || timeout->tv_sec != 0 || timeout->tv_usec != 0, TOMOS_CALLER());
+  return REAL(select)(count, in, out, other, timeout);
+}
+TOMOS_INTERPOSE(int, pselect, int count, fd_set* in, fd_set* out, fd_set* other,
+                const timespec* timeout, const sigset_t* signals) {
+  tell_wait(can_block(timeout), TOMOS_CALLER());
+  return REAL(pselect)(count, in, out, other, timeout, signals);
+}
+TOMOS_INTERPOSE(int, epoll_wait, int epoll, epoll_event* events, int room, int timeout) {
+  tell_wait(timeout != 0, TOMOS_CALLER());
+  return REAL(epoll_wait)(epoll, events, room, timeout);
+}
+TOMOS_INTERPOSE(int, epoll_pwait, int epoll, epoll_event* events, int room, int timeout,
+                const sigset_t* signals) {
+  tell_wait(timeout != 0, TOMOS_CALLER());
+  return REAL(epoll_pwait)(epoll, events, room, timeout, signals);
+}
+TOMOS_INTERPOSE(int, accept, int socket, sockaddr* from, socklen_t* from_size) {
+  tell_wait(can_block(socket), TOMOS_CALLER());
+  return REAL(accept)(socket, from, from_size);
+}
+TOMOS_INTERPOSE(int, accept4, int socket, sockaddr* from, socklen_t* from_size, int flags) {
+  tell_wait(can_block(socket), TOMOS_CALLER());
+  return REAL(accept4)(socket, from, from_size, flags);
 }

@@ -14,14 +14,15 @@ using namespace tomos::runtime;
 namespace {
 
 // EOWNERDEAD: the last holder died, and the lock is taken all the same.
-int told_taken(int error, const void* lock, LockMode mode, Address pc) {
-  if ((error == 0 || error == EOWNERDEAD) && !inside()) acquired(lock, mode, pc);
+int told_taken(int error, const void* lock, LockMode mode, Address pc,
+               Taking how = Taking::kWaiting) {
+  if ((error == 0 || error == EOWNERDEAD) && !inside()) acquired(lock, mode, pc, how);
   return error;
 }
 
 // A C11 mutex.
-int told_locked(int result, const void* lock, Address pc) {
-  if (result == thrd_success && !inside()) acquired(lock, LockMode::kWrite, pc);
+int told_locked(int result, const void* lock, Address pc, Taking how = Taking::kWaiting) {
+  if (result == thrd_success && !inside()) acquired(lock, LockMode::kWrite, pc, how);
   return result;
 }
 
@@ -50,7 +51,8 @@ TOMOS_INTERPOSE(int, pthread_mutex_lock, pthread_mutex_t* mutex) {
   return told_taken(REAL(pthread_mutex_lock)(mutex), mutex, LockMode::kWrite, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(int, pthread_mutex_trylock, pthread_mutex_t* mutex) {
-  return told_taken(REAL(pthread_mutex_trylock)(mutex), mutex, LockMode::kWrite, TOMOS_CALLER());
+  return told_taken(REAL(pthread_mutex_trylock)(mutex), mutex, LockMode::kWrite, TOMOS_CALLER(),
+                    Taking::kTrying);
 }
 TOMOS_INTERPOSE(int, pthread_mutex_timedlock, pthread_mutex_t* mutex, const timespec* until) {
   return told_taken(REAL(pthread_mutex_timedlock)(mutex, until), mutex, LockMode::kWrite,
@@ -75,7 +77,8 @@ TOMOS_INTERPOSE(int, pthread_rwlock_rdlock, pthread_rwlock_t* lock) {
   return told_taken(REAL(pthread_rwlock_rdlock)(lock), lock, LockMode::kRead, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(int, pthread_rwlock_tryrdlock, pthread_rwlock_t* lock) {
-  return told_taken(REAL(pthread_rwlock_tryrdlock)(lock), lock, LockMode::kRead, TOMOS_CALLER());
+  return told_taken(REAL(pthread_rwlock_tryrdlock)(lock), lock, LockMode::kRead, TOMOS_CALLER(),
+                    Taking::kTrying);
 }
 TOMOS_INTERPOSE(int, pthread_rwlock_timedrdlock, pthread_rwlock_t* lock, const timespec* until) {
   return told_taken(REAL(pthread_rwlock_timedrdlock)(lock, until), lock, LockMode::kRead,
@@ -90,7 +93,8 @@ TOMOS_INTERPOSE(int, pthread_rwlock_wrlock, pthread_rwlock_t* lock) {
   return told_taken(REAL(pthread_rwlock_wrlock)(lock), lock, LockMode::kWrite, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(int, pthread_rwlock_trywrlock, pthread_rwlock_t* lock) {
-  return told_taken(REAL(pthread_rwlock_trywrlock)(lock), lock, LockMode::kWrite, TOMOS_CALLER());
+  return told_taken(REAL(pthread_rwlock_trywrlock)(lock), lock, LockMode::kWrite, TOMOS_CALLER(),
+                    Taking::kTrying);
 }
 TOMOS_INTERPOSE(int, pthread_rwlock_timedwrlock, pthread_rwlock_t* lock, const timespec* until) {
   return told_taken(REAL(pthread_rwlock_timedwrlock)(lock, until), lock, LockMode::kWrite,
@@ -117,7 +121,7 @@ TOMOS_INTERPOSE(int, pthread_spin_lock, pthread_spinlock_t* lock) {
 }
 TOMOS_INTERPOSE(int, pthread_spin_trylock, pthread_spinlock_t* lock) {
   return told_taken(REAL(pthread_spin_trylock)(lock), const_cast<const int*>(lock),
-                    LockMode::kWrite, TOMOS_CALLER());
+                    LockMode::kWrite, TOMOS_CALLER(), Taking::kTrying);
 }
 TOMOS_INTERPOSE(int, pthread_spin_unlock, pthread_spinlock_t* lock) {
   tell_releasing(const_cast<const int*>(lock), LockMode::kWrite, TOMOS_CALLER());
@@ -134,7 +138,7 @@ TOMOS_INTERPOSE(int, mtx_lock, mtx_t* mutex) {
   return told_locked(REAL(mtx_lock)(mutex), mutex, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(int, mtx_trylock, mtx_t* mutex) {
-  return told_locked(REAL(mtx_trylock)(mutex), mutex, TOMOS_CALLER());
+  return told_locked(REAL(mtx_trylock)(mutex), mutex, TOMOS_CALLER(), Taking::kTrying);
 }
 TOMOS_INTERPOSE(int, mtx_timedlock, mtx_t* mutex, const timespec* until) {
   return told_locked(REAL(mtx_timedlock)(mutex, until), mutex, TOMOS_CALLER());

@@ -40,15 +40,15 @@ int tell_wait(Wait wait, int woken, WaitReal wait_real) {
   result = wait_real();
   pthread_cleanup_pop(0);
   if (result != EPERM) has_mutex_again(&wait);
-  if (result == woken) wait_over(wait.condition, wait.pc);
+  if (result == woken) wait_over(wait.condition, wait.pc, OrderKind::kCondition);
   return result;
 }
 
 // pthreads refuses such a time without touching the mutex.
 bool is_time(const timespec* time) { return time->tv_nsec >= 0 && time->tv_nsec < 1'000'000'000; }
 
-void tell_signal(const void* object, Address pc) {
-  if (!inside()) signal(object, pc);
+void tell_signal(const void* object, Address pc, OrderKind kind) {
+  if (!inside()) signal(object, pc, kind);
 }
 
 constexpr const char* kConditionVersion = "GLIBC_2.3.2";  // the older ones hold a pointer
@@ -73,11 +73,11 @@ TOMOS_INTERPOSE(int, pthread_cond_clockwait, pthread_cond_t* condition, pthread_
                    [&] { return REAL(pthread_cond_clockwait)(condition, mutex, clock, until); });
 }
 TOMOS_INTERPOSE_VERSION(int, pthread_cond_signal, kConditionVersion, pthread_cond_t* condition) {
-  tell_signal(condition, TOMOS_CALLER());
+  tell_signal(condition, TOMOS_CALLER(), OrderKind::kCondition);
   return REAL(pthread_cond_signal)(condition);
 }
 TOMOS_INTERPOSE_VERSION(int, pthread_cond_broadcast, kConditionVersion, pthread_cond_t* condition) {
-  tell_signal(condition, TOMOS_CALLER());
+  tell_signal(condition, TOMOS_CALLER(), OrderKind::kCondition);
   return REAL(pthread_cond_broadcast)(condition);
 }
 
@@ -91,11 +91,11 @@ TOMOS_INTERPOSE(int, cnd_timedwait, cnd_t* condition, mtx_t* mutex, const timesp
                    [&] { return REAL(cnd_timedwait)(condition, mutex, until); });
 }
 TOMOS_INTERPOSE(int, cnd_signal, cnd_t* condition) {
-  tell_signal(condition, TOMOS_CALLER());
+  tell_signal(condition, TOMOS_CALLER(), OrderKind::kCondition);
   return REAL(cnd_signal)(condition);
 }
 TOMOS_INTERPOSE(int, cnd_broadcast, cnd_t* condition) {
-  tell_signal(condition, TOMOS_CALLER());
+  tell_signal(condition, TOMOS_CALLER(), OrderKind::kCondition);
   return REAL(cnd_broadcast)(condition);
 }
 
@@ -159,8 +159,11 @@ TOMOS_INTERPOSE(int, pthread_barrier_destroy, pthread_barrier_t* barrier) {
 
 namespace {
 
-int told_passed(int result, const void* semaphore, Address pc) {
-  if (result == 0 && !inside()) wait_over(semaphore, pc);
+int told_passed(int result, sem_t* semaphore, Address pc) {
+  if (result != 0 || inside()) return result;
+  int left = 0;
+  sem_getvalue(semaphore, &left);
+  semaphore_passed(semaphore, static_cast<std::uint64_t>(left), pc);
   return result;
 }
 
@@ -179,8 +182,13 @@ TOMOS_INTERPOSE(int, sem_clockwait, sem_t* semaphore, clockid_t clock, const tim
   return told_passed(REAL(sem_clockwait)(semaphore, clock, until), semaphore, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(int, sem_post, sem_t* semaphore) {
-  tell_signal(semaphore, TOMOS_CALLER());
+  if (!inside()) semaphore_posting(semaphore, 1, TOMOS_CALLER());
   return REAL(sem_post)(semaphore);
+}
+TOMOS_INTERPOSE(int, sem_destroy, sem_t* semaphore) {
+  const int error = REAL(sem_destroy)(semaphore);
+  if (error == 0 && !inside()) destroyed(semaphore, TOMOS_CALLER());
+  return error;
 }
 
 // --- Once. The routine has no parameter, so what our stand-in for it has to do is left in the
@@ -198,7 +206,7 @@ constinit thread_local Once once = {};
 void run_once() {
   const Once mine = once;
   mine.routine();
-  tell_signal(mine.flag, mine.pc);
+  tell_signal(mine.flag, mine.pc, OrderKind::kPlain);
 }
 
 // Libraries ask again and again (the unwinder does at every throw) for what was done long ago.

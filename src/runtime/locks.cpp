@@ -17,6 +17,13 @@ Held* find_held(Thread& thread, const void* lock) {
   return nullptr;
 }
 
+// A critical section that is no transaction and in which nothing was recorded is nothing to those
+// that do not ask for order.
+bool is_empty_section(const Thread& thread) {
+  return thread.opened == Opened::kNothing && thread.mark.slot != nullptr &&
+         thread.mark.slot_after == thread.next && thread.held_count + thread.held_beyond == 0;
+}
+
 // The stamp now, for what others will follow.
 void advance(Thread& thread) {
   const Stamp now = ticks();
@@ -25,7 +32,17 @@ void advance(Thread& thread) {
 
 }  // namespace
 
-void acquired(const void* lock, LockMode mode, Address pc) {
+std::uint64_t held_fingerprint(const Thread& thread) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t i = 0; i < thread.held_count; ++i) {
+    const Held& held = thread.held[i];
+    sum += mixed(mixed(id(held.lock), lives.of(id(held.lock))),
+                 held.times << 8 | static_cast<std::uint64_t>(held.mode));
+  }
+  return sum;
+}
+
+void acquired(const void* lock, LockMode mode, Address pc, Taking how) {
   Thread* thread = current_thread;
   const AtWork at_work(thread);
   if (!at_work) return;
@@ -48,9 +65,15 @@ void acquired(const void* lock, LockMode mode, Address pc) {
     }
   }
   if (observer == nullptr) return;
+  note_synchronising(*thread, pc);
   thread->stamp = follow(id(lock), thread->stamp);
-  thread->filter.new_epoch();
-  record(*thread, mode == LockMode::kWrite ? Op::kAcquire : Op::kReadAcquire, 0, id(lock), pc);
+  new_epoch(*thread);
+  const bool by_itself =
+      thread->opened == Opened::kNothing && thread->held_count == 1 && thread->held[0].times == 1;
+  if (by_itself) set_mark(*thread);
+  record(*thread, mode == LockMode::kWrite ? Op::kAcquire : Op::kReadAcquire,
+         how == Taking::kTrying ? 1 : 0, id(lock), pc);
+  if (by_itself) thread->mark.slot_after = thread->next;
 }
 
 void releasing(const void* lock, LockMode mode, Address pc) {
@@ -70,10 +93,16 @@ void releasing(const void* lock, LockMode mode, Address pc) {
   }
   if (observer == nullptr) return;
   look_at_stored_pointer(*thread);
-  record(*thread, mode == LockMode::kWrite ? Op::kRelease : Op::kReadRelease, 0, id(lock), pc);
-  thread->filter.new_epoch();
+  if (is_empty_section(*thread)) {
+    take_back(*thread);
+    advance(*thread);
+  } else {
+    record(*thread, mode == LockMode::kWrite ? Op::kRelease : Op::kReadRelease, 0, id(lock), pc);
+  }
   if (thread->opened == Opened::kCriticalSection && thread->held_count + thread->held_beyond == 0) {
     close_transaction(*thread, pc);
+  } else {
+    new_epoch(*thread);
   }
   leave(id(lock), thread->stamp);
 }
@@ -81,27 +110,64 @@ void releasing(const void* lock, LockMode mode, Address pc) {
 void destroyed(const void* lock, Address pc) {
   Thread* thread = observer;
   const AtWork at_work(thread);
-  if (at_work) record(*thread, Op::kDestroy, 0, id(lock), pc);
+  if (!at_work) return;
+  record(*thread, Op::kDestroy, 0, id(lock), pc);
+  lives.end(id(lock), 1);
 }
 
-void signal(const void* object, Address pc) {
+namespace {
+
+void record_signal(const void* object, std::uint8_t order, Address pc) {
   Thread* thread = observer;
   const AtWork at_work(thread);
   if (!at_work) return;
   look_at_stored_pointer(*thread);
-  record(*thread, Op::kSignal, 0, id(object), pc);
-  thread->filter.new_epoch();
+  record(*thread, Op::kSignal, order, id(object), pc);
+  new_period(*thread);
   leave(id(object), thread->stamp);
 }
 
-void wait_over(const void* object, Address pc) {
+void record_wait(const void* object, std::uint8_t order, Address pc) {
   Thread* thread = observer;
   const AtWork at_work(thread);
   if (!at_work) return;
   look_at_stored_pointer(*thread);
+  note_synchronising(*thread, pc);
   thread->stamp = follow(id(object), thread->stamp);
-  thread->filter.new_epoch();
-  record(*thread, Op::kWait, 0, id(object), pc);
+  new_period(*thread);
+  record(*thread, Op::kWait, order, id(object), pc);
+}
+
+std::uint8_t order_of(OrderKind kind) {
+  return kind == OrderKind::kPlain ? recording::kPlainOrder : recording::kCondition;
+}
+
+}  // namespace
+
+// Of a condition variable all that counts is what the mutex protects, and its order is on record.
+void signal(const void* object, Address pc, OrderKind kind) {
+  if (kind == OrderKind::kCondition) return;
+  record_signal(object, order_of(kind), pc);
+}
+
+void wait_over(const void* object, Address pc, OrderKind kind) {
+  if (kind == OrderKind::kCondition) return;
+  record_wait(object, order_of(kind), pc);
+}
+
+void semaphore_posting(const void* semaphore, std::uint64_t tokens, Address pc) {
+  constexpr std::uint64_t kMost = 1 + recording::kManyLeft - recording::kSemaphore;
+  while (tokens > 0) {
+    const std::uint64_t some = tokens < kMost ? tokens : kMost;
+    record_signal(semaphore, static_cast<std::uint8_t>(recording::kSemaphore + some - 1), pc);
+    tokens -= some;
+  }
+}
+
+void semaphore_passed(const void* semaphore, std::uint64_t left, Address pc) {
+  constexpr std::uint64_t kMost = recording::kManyLeft - recording::kSemaphore;
+  record_wait(semaphore,
+              static_cast<std::uint8_t>(recording::kSemaphore + (left < kMost ? left : kMost)), pc);
 }
 
 void barrier_arrive(const void* barrier, std::uint32_t count, Address pc) {
@@ -109,8 +175,9 @@ void barrier_arrive(const void* barrier, std::uint32_t count, Address pc) {
   const AtWork at_work(thread);
   if (!at_work) return;
   look_at_stored_pointer(*thread);
+  note_synchronising(*thread, pc);
   record(*thread, Op::kBarrier, 0, id(barrier), pc, count, 0);
-  thread->filter.new_epoch();
+  new_period(*thread);
   leave(id(barrier), thread->stamp);
 }
 

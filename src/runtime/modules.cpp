@@ -23,10 +23,20 @@ struct Module {
   Address data_first;  // writable
   Address data_end;
   bool instrumented;
+  const char* library;  // path of one to be named if it synchronises; nullptr: no need to
 };
 constexpr std::size_t kMaxModules = 1024;
 Module modules[kMaxModules];
 std::atomic<std::size_t> module_count = 0;
+std::atomic<bool> named[kMaxModules];  // in this recording
+
+// Paths, for as long as the process lives: the dynamic linker's go with a dlclose.
+char path_space[1U << 18];
+std::size_t path_length = 0;
+
+// Places that have synchronised and need no further look.
+constexpr unsigned kCallerBits = 10;
+std::atomic<Address> callers[1U << kCallerBits];
 
 // Instrumented code imports entry points of ours; their names are in the string table.
 bool imports_entry_points(const dl_phdr_info& info, const ElfW(Dyn) * dynamic) {
@@ -74,6 +84,42 @@ Module describe(const dl_phdr_info& info) {
   return module;
 }
 
+// What these do is told by interposition, and on behalf of whoever called them.
+bool is_system_library(const char* path) {
+  constexpr const char* kSystem[] = {"ld-linux",    "libc.so",  "libc++.so",  "libc++abi.so",
+                                     "libgcc_s.so", "libm.so",  "libpthread", "libstdc++.so",
+                                     "libdl.so",    "librt.so", "linux-vdso"};
+  const char* name = path;
+  for (const char* at = path; *at != 0; ++at) {
+    if (*at == '/') name = at + 1;
+  }
+  for (const char* system : kSystem) {
+    if (__builtin_strncmp(name, system, __builtin_strlen(system)) == 0) return true;
+  }
+  return false;
+}
+
+// nullptr: not known.
+const char* path_of(const dl_phdr_info& info, char (&space)[4096]) {
+  const char* name = info.dlpi_name;
+  if (name == nullptr || *name == 0) {
+    const ssize_t length = readlink("/proc/self/exe", space, sizeof(space) - 1);
+    if (length <= 0) return nullptr;
+    space[length] = 0;
+    return space;
+  }
+  return *name != '/' && realpath(name, space) != nullptr ? space : name;
+}
+
+const char* keep_path(const char* path) {
+  const std::size_t size = __builtin_strlen(path) + 1;
+  if (size > sizeof(path_space) - path_length) return nullptr;
+  char* kept = path_space + path_length;
+  __builtin_memcpy(kept, path, size);
+  path_length += size;
+  return kept;
+}
+
 struct Walk {
   Thread* thread;
   bool again;
@@ -81,7 +127,7 @@ struct Walk {
 
 int visit(dl_phdr_info* info, std::size_t, void* data) {
   auto* walk = static_cast<Walk*>(data);
-  const Module module = describe(*info);
+  Module module = describe(*info);
   if (module.first == ~Address{0}) return 0;
   // The runtime itself offers what instrumented code imports, and its data is nobody's business.
   const auto own = reinterpret_cast<Address>(&modules);
@@ -91,26 +137,23 @@ int visit(dl_phdr_info* info, std::size_t, void* data) {
     if (modules[i].bias == module.bias && modules[i].first == module.first &&
         modules[i].end == module.end) {
       known = true;
+      if (walk->again) named[i].store(false, std::memory_order_relaxed);
     }
   }
+  if (known && !walk->again) return 0;
+  char space[4096];
+  const char* path = path_of(*info, space);
   if (!known && module_count < kMaxModules) {
+    if (!module.instrumented && path != nullptr && !is_system_library(path)) {
+      module.library = keep_path(path);
+    }
     modules[module_count] = module;
     ++module_count;
   }
-  if (known && !walk->again) return 0;
-  char path[4096];
-  const char* name = info->dlpi_name;
-  if (name == nullptr || *name == 0) {
-    const ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
-    if (length <= 0) return 0;
-    path[length] = 0;
-    name = path;
-  } else if (*name != '/' && realpath(name, path) != nullptr) {
-    name = path;
-  }
-  if (!known) know_functions_of(name, module.bias);
+  if (path == nullptr) return 0;
+  if (!known) know_functions_of(path, module.bias);
   record_module(*walk->thread, module.bias, module.first, module.end,
-                module.instrumented ? recording::kInstrumented : 0, name);
+                module.instrumented ? recording::kInstrumented : 0, path);
   return 0;
 }
 
@@ -120,6 +163,7 @@ void record_modules(Thread& thread, bool again) {
   const Guard guard(locks::modules);
   Walk walk{.thread = &thread, .again = again};
   dl_iterate_phdr(visit, &walk);
+  for (std::atomic<Address>& caller : callers) caller.store(0, std::memory_order_relaxed);
 }
 
 void modules_changed() {
@@ -136,6 +180,23 @@ bool from_instrumented(Address pc) {
     if (module.instrumented && pc >= module.code_first && pc < module.code_end) return true;
   }
   return false;
+}
+
+void note_synchronising(Thread& thread, Address pc) {
+  std::atomic<Address>& caller = callers[(pc * 0x9e37'79b9'7f4a'7c15U) >> (64 - kCallerBits)];
+  if (caller.load(std::memory_order_relaxed) == pc) return;
+  caller.store(pc, std::memory_order_relaxed);
+  // The newest that is there: older ones may have been unloaded.
+  for (std::size_t i = module_count.load(std::memory_order_acquire); i > 0; --i) {
+    const Module& module = modules[i - 1];
+    if (pc < module.code_first || pc >= module.code_end) continue;
+    if (module.library != nullptr && !named[i - 1].exchange(true)) {
+      record_text(thread, recording::Op::kNote,
+                  static_cast<std::uint8_t>(recording::Note::kSynchronises), 0, 0, module.library,
+                  __builtin_strlen(module.library));
+    }
+    return;
+  }
 }
 
 void for_each_global_word(void (*look)(Thread& thread, Address word), Thread& thread) {

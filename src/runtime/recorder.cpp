@@ -2,11 +2,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "runtime/runtime.h"
+#include "runtime/shadow.h"
 #include "runtime/spin_lock.h"
 
 namespace tomos::runtime {
@@ -14,6 +16,7 @@ namespace tomos::runtime {
 using recording::Op;
 using recording::Slot;
 
+Lives lives;
 std::atomic<Stamp> order_table[1U << kOrderBits];
 
 SpinLock locks::rests;
@@ -55,6 +58,13 @@ int checked_file() {
   return file;
 }
 
+// Beyond a limit on the size of files (ulimit -f) a write would not only fail, but send a signal
+// that ends the program.
+bool may_grow_to(std::uint64_t size) {
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || size <= limit.rlim_cur;
+}
+
 void lose() { __atomic_store_n(&header->lost, 1, __ATOMIC_RELAXED); }
 
 // The chunk that a thread writes in.
@@ -63,6 +73,7 @@ Slot* map_chunk() {
   const int descriptor = checked_file();
   if (descriptor < 0) return nullptr;
   const std::uint64_t offset = header->next_chunk;
+  if (!may_grow_to(offset + recording::kChunkSize)) return nullptr;
   // Without this a full disk would be a SIGBUS in the middle of the program.
   if (posix_fallocate(descriptor, static_cast<off_t>(offset), recording::kChunkSize) != 0) {
     return nullptr;
@@ -83,8 +94,9 @@ bool copy_chunk(const Slot* chunk) {
       {.iov_base = const_cast<Slot*>(chunk + 1), .iov_len = recording::kChunkSize - sizeof(Slot)}};
   const Guard guard(locks::file);
   const int descriptor = checked_file();
-  if (descriptor < 0 || pwritev(descriptor, parts, 2, static_cast<off_t>(header->next_chunk)) !=
-                            static_cast<ssize_t>(recording::kChunkSize)) {
+  if (descriptor < 0 || !may_grow_to(header->next_chunk + recording::kChunkSize) ||
+      pwritev(descriptor, parts, 2, static_cast<off_t>(header->next_chunk)) !=
+          static_cast<ssize_t>(recording::kChunkSize)) {
     return false;
   }
   header->next_chunk += recording::kChunkSize;
@@ -103,6 +115,7 @@ bool make_room(Thread& thread, std::size_t slots) {
   if (header == nullptr || __atomic_load_n(&header->lost, __ATOMIC_RELAXED) != 0) return false;
   const int kept_errno = errno;
   thread.run.slot = nullptr;
+  thread.mark.slot = nullptr;
   thread.filter.forget_records();
   if (thread.chunk != nullptr) {
     if (!copy_chunk(thread.chunk)) {
@@ -150,6 +163,7 @@ void record_stack(Thread& thread) {
   if (!room_for(thread, 1 + (frames + 1) / 2)) return;
   thread.last_stack = id;
   known = id;
+  if (frames != 0) thread.mark.slot = nullptr;  // others will refer to it
   *thread.next++ = {
       .a = recording::pack_a(Op::kStack, static_cast<std::uint8_t>(frames), id),
       .b = 0,
@@ -160,7 +174,32 @@ void record_stack(Thread& thread) {
   }
 }
 
+// What later records rely on is not taken back.
+constexpr bool can_be_taken_back(Op op) {
+  switch (op) {
+    case Op::kRead:
+    case Op::kWrite:
+    case Op::kReadRange:
+    case Op::kWriteRange:
+    case Op::kReadRun:
+    case Op::kWriteRun:
+    case Op::kTouched:
+    case Op::kAtomicRead:
+    case Op::kAtomicWrite:
+    case Op::kAtomicUpdate:
+    case Op::kAcquire:
+    case Op::kRelease:
+    case Op::kReadAcquire:
+    case Op::kReadRelease:
+    case Op::kBegin:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void write(Thread& thread, Op op, std::uint8_t small, std::uint64_t value, Address pc) {
+  if (!can_be_taken_back(op)) thread.mark.slot = nullptr;
   std::uint64_t delta = thread.stamp - thread.stamp_written;
   if (delta > 0xffff) {
     *thread.next++ = {.a = recording::pack_a(Op::kTime, 0, 0), .b = thread.stamp};
@@ -220,7 +259,10 @@ bool open_recording(const char* path, std::uint32_t parent_pid) {
   if (fstat(file, &status) != 0) return false;
   file_device = status.st_dev;
   file_inode = status.st_ino;
-  if (posix_fallocate(file, 0, recording::kHeaderSize) != 0) return false;
+  if (!may_grow_to(recording::kHeaderSize) ||
+      posix_fallocate(file, 0, recording::kHeaderSize) != 0) {
+    return false;
+  }
   void* memory = mmap(nullptr, recording::kHeaderSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (memory == MAP_FAILED) return false;
   header = static_cast<recording::Header*>(memory);
@@ -229,7 +271,7 @@ bool open_recording(const char* path, std::uint32_t parent_pid) {
   header->parent_pid = parent_pid;
   header->next_chunk = recording::kHeaderSize;
   header->start = ticks();
-  header->filtered = config.filter ? 1 : 0;
+  header->filtered = static_cast<std::uint64_t>(config.filter);
   header->magic = recording::kMagic;
   return true;
 }
@@ -268,6 +310,76 @@ std::uint64_t* record_touched(Thread& thread, std::uint8_t size, Address first, 
   auto* words = &thread.next->a;
   thread.next += recording::kTouchedSlots;
   return words;
+}
+
+namespace {
+
+// Behind the first slot of a record that can be taken back.
+constexpr std::size_t extra_slots(Op op) {
+  switch (op) {
+    case Op::kReadRange:
+    case Op::kWriteRange:
+    case Op::kReadRun:
+    case Op::kWriteRun:
+      return 1;
+    case Op::kTouched:
+      return recording::kTouchedSlots;
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+void set_mark(Thread& thread) {
+  thread.mark.slot = config.filter == Filter::kDistinct ? thread.next : nullptr;
+  thread.mark.stamp_written = thread.stamp_written;
+  thread.mark.last_stack = thread.last_stack;
+}
+
+std::uint64_t fingerprint(const Thread& thread) {
+  std::uint64_t hash = thread.mark.held;
+  for (const Slot* slot = thread.mark.slot; slot < thread.next;) {
+    const Op op = recording::op_of(slot->a);
+    if (op != Op::kStack && op != Op::kTime) {
+      hash = stirred(
+          hash, slot->a,
+          recording::pc_of(slot->b) ^ std::uint64_t{lives.of(recording::value_of(slot->a))} << 40);
+    }
+    const Slot* const next = slot + 1 + extra_slots(op);
+    for (++slot; slot < next; ++slot) hash = stirred(hash, slot->a, slot->b);
+  }
+  return mixed(hash, 0);
+}
+
+void take_back(Thread& thread) {
+  Mark& mark = thread.mark;
+  __builtin_memset(mark.slot, 0, static_cast<std::size_t>(thread.next - mark.slot) * sizeof(Slot));
+  thread.next = mark.slot;
+  thread.stamp_written = mark.stamp_written;
+  thread.last_stack = mark.last_stack;
+  thread.run.slot = nullptr;
+  mark.slot = nullptr;
+}
+
+// Large tables are looked up at random: on pages of usual size half of the time would go into
+// finding the page.
+std::uint64_t* Pages::take(std::size_t words) {
+  const std::size_t size = words * sizeof(std::uint64_t);
+  const std::size_t room = size < kHugePage ? size : size + kHugePage;
+  void* memory = mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  if (room == size) return static_cast<std::uint64_t*>(memory);
+  const auto start = reinterpret_cast<Address>(memory);
+  const Address table = (start + kHugePage - 1) & ~(kHugePage - 1);
+  if (table != start) munmap(memory, table - start);
+  munmap(reinterpret_cast<void*>(table + size), start + room - (table + size));
+  madvise(reinterpret_cast<void*>(table), size, MADV_HUGEPAGE);
+  return reinterpret_cast<std::uint64_t*>(table);
+}
+
+void Pages::give_back(std::uint64_t* memory, std::size_t words) {
+  munmap(memory, words * sizeof(std::uint64_t));
 }
 
 namespace {
@@ -322,6 +434,7 @@ void hand_back_chunk(Thread& thread) {
   if (thread.chunk != nullptr) munmap(thread.chunk, recording::kChunkSize);
   thread.chunk = thread.next = thread.end = nullptr;
   thread.run.slot = nullptr;
+  thread.mark.slot = nullptr;
 }
 
 void forget_recording(Thread& thread) {
@@ -330,6 +443,7 @@ void forget_recording(Thread& thread) {
   rest_count = 0;
   thread.chunk = thread.next = thread.end = nullptr;
   thread.run.slot = nullptr;
+  thread.mark.slot = nullptr;
   thread.last_stack = 0;
   __builtin_memset(thread.known_stacks, 0, sizeof(thread.known_stacks));
 }

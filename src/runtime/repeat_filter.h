@@ -26,7 +26,9 @@
 // stands where it was begun. An access joins it if the memory has not changed hands since, so that
 // no conflicting access of another thread lies between. Inside a transaction that is all: in one
 // epoch the thread's locks are the same, and another thread's access either fits anywhere between
-// its accesses or nowhere. Outside, nothing new may have come since (as above), and no transaction
+// its accesses or nowhere; only what reads the transaction's own writes has to stay behind them,
+// and as a record tells its reads first, the stretch is recorded access by access from there on.
+// Outside, nothing new may have come since (as above), and no transaction
 // that was open when the record was begun may have used the memory.
 //
 // The same code decides in the oracle test that compares every verdict with and without it.
@@ -58,12 +60,32 @@ class RepeatFilter {
     std::int64_t stride;    // between the last two
     std::uint32_t streak;   // accesses in a row that went elsewhere
     std::uint32_t regular;  // accesses in a row with this stride
+    std::uint32_t epoch;
   };
 
   // Something happened that makes every later access a new one.
   void new_epoch() {
-    ++epoch_;
+    epoch_ = ++last_epoch_;
     add_news();
+  }
+
+  // The same where order does not matter, when the thread is outside transactions and holds no
+  // lock: then it is again where it was when it last was.
+  void resume() {
+    if (outside_.tag == 0) {
+      new_epoch();
+      outside_ = {.epoch = epoch_, .news = news_, .tag = tag_, .moment = moment_};
+      return;
+    }
+    epoch_ = outside_.epoch;
+    news_ = outside_.news;
+    tag_ = outside_.tag;
+    moment_ = outside_.moment;
+  }
+  // It never will be again.
+  void new_period() {
+    new_epoch();
+    outside_ = {};
   }
 
   // Whether decide() is known to drop this access. `cell` is the cell as it is. The short cut for
@@ -76,32 +98,32 @@ class RepeatFilter {
   }
 
   // The short cut for sweeps: true if the access belongs to a record that is under way, and has
-  // been dealt with. What decide() would do, without its questions.
-  bool sweeps(std::uint64_t address, std::uint32_t size, bool write, bool in_transaction, Cell cell,
-              std::uint32_t thread) {
+  // been dealt with. What decide() would do, without its questions. `version`: of the cell, if the
+  // access leaves it as it is; if not, more than any.
+  [[gnu::always_inline]] bool sweeps(std::uint64_t address, std::uint32_t size, bool write,
+                                     bool in_transaction, Cell cell, std::uint64_t version) {
+    if (sweeping_ != moment_) return false;
     const std::uint64_t element = address >> __builtin_ctz(size);
     const std::uint64_t key = (element / kElements) << 8 | size;
     Stretch* pair = stretch_slot(key);
     Stretch& stretch = pair[pair[0].key == key ? 0 : 1];
-    if (stretch.key != key || (address & (size - 1)) != 0 || stretch.epoch != epoch_ ||
-        stretch.record == nullptr || stretch.record[write] == 0 ||
-        stretch.generation != generation_ || (!in_transaction && stretch.news != news_) ||
-        (cell & kVersionMask) >= stretch.since ||
-        !(is_exclusive_to(cell, thread) ||
-          (!write && (cell & (kShared | kReadShared)) == (kShared | kReadShared)))) {
+    if (stretch.key != key || (address & (size - 1)) != 0 || stretch.under_way[write] != moment_ ||
+        version >= stretch.since) {
       return false;
     }
     const std::size_t word = element % kElements / 64;
     const std::uint64_t bit = 1ULL << (element % 64);
-    std::uint64_t& seen = stretch.seen[write][word];
     std::uint64_t& current = stretch.current[write][word];
-    const bool done = (current & bit) != 0;
-    const bool again = (seen & bit) != 0;
-    seen |= bit;
-    if (again || !in_transaction) current |= bit;
-    if ((current & bit) != 0) make_known(address, size, write, cell);
-    if (done) return true;
-    stretch.record[2 + (2 * write + again) * (kElements / 64) + word] |= bit;
+    if ((current & bit) == 0) {
+      if (in_transaction && !write && (stretch.seen[true][word] & bit) != 0) return false;
+      std::uint64_t& seen = stretch.seen[write][word];
+      const bool again = (seen & bit) != 0;
+      seen |= bit;
+      stretch.record[2 + (2 * write + again) * (kElements / 64) + word] |= bit;
+      if (in_transaction && !again) return true;
+      current |= bit;
+    }
+    make_known(address, size, write, cell);
     return true;
   }
 
@@ -109,7 +131,10 @@ class RepeatFilter {
 
   Place& place(const Access& access) {
     Place& place = places_[(access.pc * kHash) >> (64 - kPlaceBits)];
-    if (place.pc != access.pc) place = {.pc = access.pc, .last = access.address};
+    // A place that goes elsewhere in each transaction does not sweep.
+    if (place.pc != access.pc || (access.in_transaction && place.epoch != epoch_)) {
+      place = {.pc = access.pc, .last = access.address, .epoch = epoch_};
+    }
     const auto stride = static_cast<std::int64_t>(access.address - place.last);
     place.regular = stride == place.stride && stride != 0 ? place.regular + 1 : 0;
     place.streak = stride != 0 ? place.streak + 1 : 0;
@@ -148,11 +173,15 @@ class RepeatFilter {
         (stretch.current[access.write][element % kElements / 64] >> (element % 64) & 1) != 0;
     stretch.record = record;
     stretch.generation = generation_;
-    join(record, access, twice);
+    join(stretch, access, twice);
   }
 
   // The records begun so far cannot be written to any more.
-  void forget_records() { ++generation_; }
+  void forget_records() {
+    ++generation_;
+    moment_ = ++last_moment_;
+    outside_.moment = epoch_ == outside_.epoch ? moment_ : ++last_moment_;
+  }
 
   // The same without regard to the place's habits.
   template <class World>
@@ -215,9 +244,12 @@ class RepeatFilter {
   }
 
   void add_news() {
-    ++news_;
-    if (++tag_ < 1U << kTagBits) return;
-    tag_ = 1;
+    news_ = ++last_news_;
+    moment_ = ++last_moment_;
+    tag_ = ++last_tag_;
+    if (tag_ < 1U << kTagBits) return;
+    tag_ = last_tag_ = 1;
+    outside_ = {};
     for (Known& known : known_) known = {};
   }
 
@@ -236,8 +268,10 @@ class RepeatFilter {
     std::uint64_t since;  // cells of an older version are as they were when their bits were set
     std::uint32_t epoch;
     std::uint32_t news;
-    std::uint32_t alone;       // accesses recorded by themselves
-    std::uint32_t generation;  // of the record
+    std::uint32_t alone;         // accesses recorded by themselves
+    std::uint32_t generation;    // of the record
+    bool ordered;                // it is recorded access by access
+    std::uint64_t under_way[2];  // the moment, if a read or write can be added to the record
     std::uint64_t* record;
     std::uint64_t seen[2][kElements / 64];
     std::uint64_t current[2][kElements / 64];
@@ -282,6 +316,7 @@ class RepeatFilter {
       if (stretch.news != news_) {
         stretch.news = news_;
         stretch.record = nullptr;
+        stretch.under_way[0] = stretch.under_way[1] = 0;
         for (auto& kind : stretch.current) {
           for (std::uint64_t& bits : kind) bits = 0;
         }
@@ -293,9 +328,14 @@ class RepeatFilter {
     if (again || (!access.in_transaction && !news)) current |= bit;
     if ((current & bit) != 0) make_known(access.address, access.size, access.write, access.cell);
     if (drop) return Fate::kDrop;
-    if (!unchanged()) return Fate::kRecord;
+    if (access.in_transaction && !access.write && (stretch.seen[true][word] & bit) != 0) {
+      stretch.ordered = true;
+      stretch.record = nullptr;
+      stretch.under_way[0] = stretch.under_way[1] = 0;
+    }
+    if (!unchanged() || stretch.ordered) return Fate::kRecord;
     if (stretch.record != nullptr && stretch.generation == generation_) {
-      join(stretch.record, access, again);
+      join(stretch, access, again);
       return Fate::kJoined;
     }
     return ++stretch.alone < kFew ? Fate::kRecord : Fate::kBegin;
@@ -309,17 +349,35 @@ class RepeatFilter {
     return access.address >> __builtin_ctz(access.size);
   }
 
-  static void join(std::uint64_t* record, const Access& access, bool again) {
+  void join(Stretch& stretch, const Access& access, bool again) {
+    std::uint64_t* const record = stretch.record;
     const std::uint64_t element = element_of(access) % kElements;
+    stretch.under_way[access.write] = sweeping_ = moment_;
     if (record[access.write] == 0) record[access.write] = access.pc;
     std::uint64_t* bits = record + 2 + (2 * access.write + again) * (kElements / 64);
     bits[element / 64] |= 1ULL << (element % 64);
   }
 
+  // Where the thread is outside transactions, without locks; tag 0: nowhere yet.
+  struct Outside {
+    std::uint32_t epoch;
+    std::uint32_t news;
+    std::uint32_t tag;
+    std::uint64_t moment;
+  };
+
   std::uint32_t epoch_ = 1;
   std::uint32_t news_ = 1;
-  std::uint32_t generation_ = 1;
   std::uint32_t tag_ = 1;
+  std::uint32_t last_epoch_ = 1;
+  std::uint32_t last_news_ = 1;
+  std::uint32_t last_tag_ = 1;
+  std::uint32_t generation_ = 1;
+  // One number for all that makes a record under way one that cannot be added to.
+  std::uint64_t moment_ = 1;
+  std::uint64_t last_moment_ = 1;
+  std::uint64_t sweeping_ = 0;  // the last moment at which something was added to a record
+  Outside outside_{};
   Place places_[1U << kPlaceBits];
   Seen table_[1U << kTableBits];
   Stretch stretches_[1U << kStretchBits];

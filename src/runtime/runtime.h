@@ -21,6 +21,8 @@
 
 #include "runtime/abi.h"
 #include "runtime/cell.h"
+#include "runtime/distinct.h"
+#include "runtime/familiar.h"
 #include "runtime/hooks.h"
 #include "runtime/repeat_filter.h"
 #include "trace/recording_format.h"
@@ -63,6 +65,21 @@ struct Run {
   std::uint32_t epoch;
 };
 
+// Where the recording goes back to if what follows is taken back.
+struct Mark {
+  recording::Slot* slot;        // nullptr: it cannot be taken back
+  recording::Slot* slot_after;  // behind the record that the mark was set for
+  Stamp stamp_written;
+  std::uint64_t held;  // fingerprint of the locks
+  std::uint32_t last_stack;
+};
+
+// Memory for Distinct.
+struct Pages {
+  static std::uint64_t* take(std::size_t words);
+  static void give_back(std::uint64_t* memory, std::size_t words);
+};
+
 inline constexpr Stamp kNoTransaction = ~Stamp{0};
 
 enum class Opened : std::uint8_t { kNothing, kFunction, kCriticalSection, kScope };
@@ -71,6 +88,7 @@ inline constexpr std::size_t kMaxCalls = std::size_t{1} << 16;
 inline constexpr std::size_t kMaxHeld = 64;
 inline constexpr std::size_t kKnownStacks = 512;
 inline constexpr std::size_t kEscapingRows = 4096;
+inline constexpr std::size_t kFamiliar = 128;
 
 struct Thread {
   // What the path of an access needs.
@@ -78,6 +96,8 @@ struct Thread {
   Cell local_cell;
   Address stored_pointer;  // escaped place into which a pointer may just have gone; 0: none
   std::size_t stored_size;
+  Familiar* familiar;               // the transaction that the open one has been the same as so far
+  const Familiar::Step* next_step;  // of it
   std::atomic<Address> shared_stack;  // lowest address of this thread's stack that is shared
 
   // The recording.
@@ -88,6 +108,7 @@ struct Thread {
   Stamp stamp_written;  // that the reader knows of
 
   Run run;
+  Mark mark;
 
   // horizon.h
   std::atomic<Stamp> open_since;  // when the open transaction began; kNoTransaction
@@ -97,6 +118,8 @@ struct Thread {
   ThreadNumber number;
   std::uint32_t at_work;  // depth of the runtime in this thread
   std::uint32_t ignoring;
+
+  std::uint32_t period;
 
   // The transaction.
   Opened opened;
@@ -121,6 +144,9 @@ struct Thread {
   std::uint32_t known_stacks[kKnownStacks];
 
   RepeatFilter filter;
+  Distinct<Pages, std::size_t{1} << 19> distinct;
+  Distinct<Pages, std::size_t{1} << 15> distinct_outside;  // accesses outside transactions
+  Familiar familiars[kFamiliar];                           // by the place where they begin
   Call calls[kMaxCalls];
   Entered entered[kMaxCalls];
   Range escaping[kEscapingRows];  // memory that is being scanned, escape.cpp
@@ -161,6 +187,9 @@ class AtWork {
   Thread* thread_;
 };
 
+// How often each part of memory has been freed.
+extern Lives lives;
+
 // --- recorder.cpp
 bool open_recording(const char* path, std::uint32_t parent_pid);
 void record(Thread& thread, recording::Op op, std::uint8_t small, std::uint64_t value, Address pc);
@@ -178,6 +207,11 @@ void record_module(Thread& thread, Address bias, Address first, Address end, std
 void record_object(Thread& thread, Address start, std::size_t size, Address pc);
 // The two words for places and the bitmaps, to be filled in as long as the chunk is the thread's.
 std::uint64_t* record_touched(Thread& thread, std::uint8_t size, Address first, Address pc);
+// From here on the records can be taken back, as long as they are accesses and uses of locks.
+void set_mark(Thread& thread);
+// What the records since the mark say, as a number.
+std::uint64_t fingerprint(const Thread& thread);
+void take_back(Thread& thread);
 void hand_back_chunk(Thread& thread);
 void forget_recording(Thread& thread);  // in a forked child
 void set_ending(recording::Ending ending);
@@ -194,8 +228,25 @@ void access_range(Thread& thread, Address start, std::size_t size, bool write, A
 bool note_access(Thread& thread, Address address, std::uint32_t size, bool write, Address pc,
                  bool* shared);
 
+// Records an access to memory that may be shared, unless it can be left out.
+// False: others cannot reach it.
+bool take_access(Thread& thread, Address address, std::uint32_t size, bool write, Address pc);
+
+// --- familiar.cpp
+// The open transaction may be one that the thread knows by heart. False: it is not.
+bool begin_familiar(Thread& thread);
+// It has gone another way: records what it did.
+void abandon_familiar(Thread& thread);
+// The open transaction, all since the mark, is on record already.
+void learn_familiar(Thread& thread);
+
 // --- transactions.cpp
 void write_begin(Thread& thread);
+// Something happened that makes every later access a new one.
+void new_epoch(Thread& thread);
+// Something happened that orders what is before against what other threads do after, or the other
+// way round.
+void new_period(Thread& thread);
 void open_transaction(Thread& thread, Opened how, std::uint32_t label, Address pc);
 void close_transaction(Thread& thread, Address pc);
 void reopen_transaction(Thread& thread);  // for the functions that the thread is in already
@@ -206,6 +257,7 @@ std::uint32_t critical_section_label(Address pc);
 bool critical_section_waits(std::uint32_t label);
 
 // --- locks.cpp
+std::uint64_t held_fingerprint(const Thread& thread);
 void forget_atomic_operations();  // of the threads that a forked child does not have
 
 // --- threads.cpp
@@ -219,15 +271,23 @@ void know_functions_of(const char* module, Address bias);
 
 // --- modules.cpp
 void record_modules(Thread& thread, bool again);
+// At an operation that synchronises: names whoever called it, once, if it is a library that is not
+// instrumented.
+void note_synchronising(Thread& thread, Address pc);
 // Calls `look` for every word of every module's writable data.
 void for_each_global_word(void (*look)(Thread& thread, Address word), Thread& thread);
-bool in_module_data(Address address);
 
 // --- config.cpp
+enum class Filter : std::uint8_t {
+  kOff,
+  kRepeats,   // leaves out what tells no analysis anything (repeat_filter.h)
+  kDistinct,  // and what tells nothing to those that do not ask for order (distinct.h)
+};
+
 struct Config {
   const char* recording;  // path, or nullptr: record nothing
   const char* functions;  // the table of functions
-  bool filter;
+  Filter filter;
   std::size_t array_cutoff;  // bytes of a large heap object that are looked at; 0: all
 };
 extern Config config;

@@ -1,5 +1,6 @@
 #include "runtime/shadow.h"
 
+#include <errno.h>
 #include <sys/mman.h>
 
 #include "runtime/large_objects.h"
@@ -55,13 +56,73 @@ bool set_up_shadow() {
 }
 
 Region* make_region(Address address) {
-  auto* fresh = static_cast<Region*>(reserve(sizeof(Region)));
-  if (fresh == nullptr) return nullptr;
+  // Aligned as huge pages are.
+  constexpr std::size_t kRoom = sizeof(Region) + kHugePage;
+  const auto room = reinterpret_cast<Address>(reserve(kRoom));
+  if (room == 0) return nullptr;
+  const Address start = (room + kHugePage - 1) & ~(kHugePage - 1);
+  if (start != room) munmap(reinterpret_cast<void*>(room), start - room);
+  munmap(reinterpret_cast<void*>(start + sizeof(Region)), room + kRoom - start - sizeof(Region));
+  auto* const fresh = reinterpret_cast<Region*>(start);
   Region* expected = nullptr;
   if (regions[address >> kRegionBits].compare_exchange_strong(expected, fresh)) return fresh;
   munmap(fresh, sizeof(Region));
   return expected;
 }
+
+namespace {
+
+// A region full of small objects has all its cells in use, and they are looked up at random: on
+// huge pages that takes half the time. Stacks and large buffers leave most of theirs untouched.
+void note_small_object(Address start) {
+  Region* const at = region_of(start);
+  if (at == nullptr) return;
+  Region& region = *at;
+  constexpr std::uint32_t kMany = 16384;
+  const std::uint32_t count = region.objects.load(std::memory_order_relaxed) + 1;
+  if (count > kMany) return;
+  region.objects.store(count, std::memory_order_relaxed);
+  if (count != kMany) return;
+  const int kept_errno = errno;
+  constexpr int kCollapse = 25;  // MADV_COLLAPSE, of newer kernels: at once
+  madvise(&region, sizeof(region.cells), MADV_HUGEPAGE);
+  madvise(&region, sizeof(region.cells), kCollapse);
+  errno = kept_errno;
+}
+
+}  // namespace
+
+void unfold(Region& region, Address address, Cell instead) {
+  std::atomic<Cell>* const cells = &cell_in(region, address & ~(kPageSize - 1));
+  for (std::size_t i = 0; i < kPageSize / 8; ++i) {
+    cells[i].store(instead, std::memory_order_relaxed);
+  }
+  page_in(region, address).store(kMixed, std::memory_order_release);
+}
+
+void unfold(Region& region, Address address) {
+  const PageState page = page_in(region, address).load(std::memory_order_relaxed);
+  if (is_uniform(page)) unfold(region, address, page);
+}
+
+namespace {
+
+void clear(std::atomic<Cell>* first, std::atomic<Cell>* last) {
+  for (; first < last; ++first) first->store(kUntouched, std::memory_order_relaxed);
+}
+
+// The page that holds `at`. True if the cells of the page are untouched already.
+bool forget_page(Region& region, Address at, Address stop) {
+  std::atomic<PageState>& page = page_in(region, at);
+  const PageState old = page.load(std::memory_order_relaxed);
+  const bool whole = at % kPageSize == 0 && stop - at >= kPageSize;
+  if (whole) page.store(kCells, std::memory_order_relaxed);
+  if (!is_uniform(old)) return false;
+  if (!whole) unfold(region, at);
+  return whole;
+}
+
+}  // namespace
 
 void forget_cells(Address start, std::size_t size) {
   Address at = start & ~Address{7};
@@ -70,17 +131,21 @@ void forget_cells(Address start, std::size_t size) {
     const Address region_end = (at | (kRegionSize - 1)) + 1;
     const Address stop = end < region_end ? end : region_end;
     if (Region* region = region_of(at); region != nullptr) {
-      std::atomic<Cell>* first = &cell_in(*region, at);
-      std::atomic<Cell>* last = &cell_in(*region, stop - 1) + 1;
-      if (stop - at >= kReset) {
-        auto page = (reinterpret_cast<Address>(first) + 4095) & ~Address{4095};
+      std::atomic<Cell>* const first = &cell_in(*region, at);
+      std::atomic<Cell>* const last = &cell_in(*region, stop - 1) + 1;
+      const bool large = stop - at >= kReset;
+      for (Address next = 0; at < stop; at = next) {
+        next = (at | (kPageSize - 1)) + 1;
+        if (next > stop) next = stop;
+        if (forget_page(*region, at, stop)) continue;
+        if (!large) clear(&cell_in(*region, at), &cell_in(*region, next - 1) + 1);
+      }
+      if (large) {
+        const Address page = (reinterpret_cast<Address>(first) + 4095) & ~Address{4095};
         const Address page_end = reinterpret_cast<Address>(last) & ~Address{4095};
         madvise(reinterpret_cast<void*>(page), page_end - page, MADV_DONTNEED);
-        for (auto* cell = first; reinterpret_cast<Address>(cell) < page; ++cell) *cell = kUntouched;
-        first = reinterpret_cast<std::atomic<Cell>*>(page_end);
-      }
-      for (auto* cell = first; cell < last; ++cell) {
-        cell->store(kUntouched, std::memory_order_relaxed);
+        clear(first, reinterpret_cast<std::atomic<Cell>*>(page));
+        clear(reinterpret_cast<std::atomic<Cell>*>(page_end), last);
       }
     }
     at = stop;
@@ -90,6 +155,7 @@ void forget_cells(Address start, std::size_t size) {
 void add_object(Address start, std::size_t size, Address pc) {
   if (size < 17) size = 17;
   if (size >= kLarge) large_objects::add(start);
+  if (size < 1024) note_small_object(start);
   std::atomic<std::uint64_t>* first = origin_at(start);
   std::atomic<std::uint64_t>* second = origin_at(start + 16);
   if (first == nullptr || second == nullptr) return;

@@ -65,8 +65,8 @@ Thread* make_thread(ThreadNumber number) {
     thread = static_cast<Thread*>(memory);
   } else {
     __builtin_memset(static_cast<void*>(thread), 0, offsetof(Thread, filter));
-    thread->filter.new_epoch();
   }
+  new_period(*thread);
   thread->number = number;
   thread->local_cell = local_to(number);
   thread->fast_cell = thread->local_cell;
@@ -105,8 +105,9 @@ ThreadNumber thread_create(const void*, const void* argument, Address pc) {
   look_at_stored_pointer(*thread);
   escape_value(*thread, reinterpret_cast<Address>(argument));
   unjoined.fetch_add(1);
+  note_synchronising(*thread, pc);
   record(*thread, Op::kFork, 0, number, pc);
-  thread->filter.new_epoch();
+  new_period(*thread);
   leave(start_of(number), thread->stamp);
   return number;
 }
@@ -155,7 +156,7 @@ void thread_joined(ThreadNumber number, Address pc) {
   thread->stamp = follow(end_of(number), thread->stamp);
   record(*thread, Op::kJoin, 0, number, pc);
   unjoined.fetch_sub(1);
-  thread->filter.new_epoch();
+  new_period(*thread);
 }
 
 void thread_named(ThreadNumber number, const char* name) {
@@ -215,8 +216,9 @@ void stored_pointer(const void* where, const void* value) {
   const AtWork at_work(thread);
   if (!at_work) return;
   look_at_stored_pointer(*thread);
-  const std::atomic<Cell>* cell = cell_at(reinterpret_cast<Address>(where));
-  if (cell == nullptr || cell->load(std::memory_order_relaxed) == thread->local_cell) return;
+  const auto address = reinterpret_cast<Address>(where);
+  Region* const region = region_at(address);
+  if (region == nullptr || cell_value(*region, address) == thread->local_cell) return;
   escape_value(*thread, reinterpret_cast<Address>(value));
 }
 
@@ -251,6 +253,7 @@ void after_fork_in_child() {
   thread->number = 0;
   thread->opened = Opened::kNothing;
   thread->begin_written = false;
+  thread->familiar = nullptr;
   thread->stored_pointer = 0;
   thread->fast_cell = thread->local_cell;
   threads[0] = thread;

@@ -134,7 +134,27 @@ std::uint32_t critical_section_label(Address pc) {
   return label_at(pc, {.flags = recording::kCriticalSection, .pc = pc});
 }
 
-bool critical_section_waits(std::uint32_t label) { return labels[label].waits; }
+bool critical_section_waits(std::uint32_t label) {
+  return __atomic_load_n(&labels[label].waits, __ATOMIC_RELAXED);
+}
+
+void new_epoch(Thread& thread) {
+  abandon_familiar(thread);
+  if (config.filter == Filter::kDistinct && thread.opened == Opened::kNothing &&
+      thread.held_count + thread.held_beyond == 0) {
+    thread.filter.resume();
+  } else {
+    thread.filter.new_epoch();
+  }
+}
+
+void new_period(Thread& thread) {
+  abandon_familiar(thread);
+  ++thread.period;
+  thread.filter.new_period();
+  thread.distinct.new_period();
+  thread.distinct_outside.new_period();
+}
 
 void open_transaction(Thread& thread, Opened how, std::uint32_t label, Address pc) {
   thread.opened = how;
@@ -142,8 +162,15 @@ void open_transaction(Thread& thread, Opened how, std::uint32_t label, Address p
   thread.label = label;
   thread.begin_pc = pc;
   thread.begin_written = false;
-  thread.open_since.store(ticks(), std::memory_order_release);
-  thread.filter.new_epoch();
+  thread.mark.slot = nullptr;
+  // The lock that opens a critical section is a part of it.
+  thread.mark.held = how == Opened::kCriticalSection ? 0 : held_fingerprint(thread);
+  if (config.filter != Filter::kDistinct) {
+    thread.open_since.store(ticks(), std::memory_order_release);
+  } else if (begin_familiar(thread)) {
+    return;
+  }
+  new_epoch(thread);
 }
 
 void reopen_transaction(Thread& thread) {
@@ -159,16 +186,46 @@ void reopen_transaction(Thread& thread) {
 // A begin is written with the first event that follows: transactions without events cost nothing.
 void write_begin(Thread& thread) {
   if (thread.opened == Opened::kNothing || thread.begin_written) return;
+  abandon_familiar(thread);
+  if (thread.begin_written) return;
   thread.begin_written = true;
+  set_mark(thread);
   record_at_once(thread, Op::kBegin, 0, thread.label, thread.begin_pc);
 }
 
+namespace {
+
+// Whether the open transaction is on record already.
+bool is_known_transaction(Thread& thread) {
+  if (config.filter != Filter::kDistinct || thread.mark.slot == nullptr) return false;
+  // One that takes locks along, or leaves some behind, is needed to know what comes after it.
+  if (thread.held_beyond != 0 || held_fingerprint(thread) != thread.mark.held) return false;
+  if (thread.distinct.add(fingerprint(thread))) return false;
+  learn_familiar(thread);
+  return true;
+}
+
+}  // namespace
+
 void close_transaction(Thread& thread, Address pc) {
-  if (thread.begin_written) record_at_once(thread, Op::kEnd, 0, 0, pc);
+  if (thread.familiar != nullptr && thread.next_step->what == 0) {
+    thread.familiar = nullptr;
+    thread.opened = Opened::kNothing;
+    return;
+  }
+  abandon_familiar(thread);
+  if (thread.begin_written) {
+    if (is_known_transaction(thread)) {
+      take_back(thread);
+    } else {
+      record_at_once(thread, Op::kEnd, 0, 0, pc);
+    }
+  }
   thread.opened = Opened::kNothing;
   thread.begin_written = false;
+  thread.mark.slot = nullptr;
   thread.open_since.store(kNoTransaction, std::memory_order_release);
-  thread.filter.new_epoch();
+  new_epoch(thread);
 }
 
 void enter_function(FunctionDescriptor& function, Address pc, Address stack_pointer) {
@@ -205,7 +262,7 @@ void leave_function(FunctionDescriptor& function, Address pc) {
     if (thread->entered[count].function != &function) return;
   }
   thread->entered_count = count;
-  if (function.state == kTestBody) {
+  if (state_of(function) == kTestBody) {
     const AtWork at_work(thread);
     if (at_work) {
       record_text(*thread, Op::kNote, static_cast<std::uint8_t>(recording::Note::kTest), 0, 0, "",
@@ -221,8 +278,7 @@ namespace {
 
 // The reader takes back the transactions that are on record already.
 void record_wait(Thread& thread, std::uint32_t label) {
-  if (label == 0 || labels[label].waits) return;
-  labels[label].waits = true;
+  if (label == 0 || __atomic_exchange_n(&labels[label].waits, true, __ATOMIC_RELAXED)) return;
   const char* name = labels[label].name == nullptr ? "" : labels[label].name;
   record_text(thread, Op::kNote, static_cast<std::uint8_t>(recording::Note::kWaits), 0, label, name,
               __builtin_strlen(name));
@@ -237,7 +293,7 @@ void waiting(Address pc) {
   // All functions the thread is in wait, and the critical section too.
   for (std::uint32_t i = 0; i < thread->entered_count && i < kMaxCalls; ++i) {
     FunctionDescriptor& function = *thread->entered[i].function;
-    if ((function.flags & kAtomic) != 0 || function.state == kTestBody) continue;
+    if ((function.flags & kAtomic) != 0 || state_of(function) == kTestBody) continue;
     __atomic_store_n(&function.state, static_cast<std::uint32_t>(kPlain), __ATOMIC_RELAXED);
     record_wait(*thread, __atomic_load_n(&function.label, __ATOMIC_ACQUIRE));
   }

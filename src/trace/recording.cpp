@@ -47,6 +47,7 @@ class OpenRecording : public Recording {
   const std::optional<Error>& damage() const override { return damage_; }
   std::unique_ptr<RecordedEvents> events(RecordingNames& names,
                                          RecordingOptions options) const override {
+    options.order_free |= header_.filtered == kDistinctOnly;
     return make_events(*file_, tables_, damage_, names, options);
   }
 
@@ -147,7 +148,7 @@ void OpenRecording::take_module(std::span<const Slot> record) {
 }
 
 // What the walk is after; the rest waits for the merge.
-constexpr OpSet kTabled = {Op::kFork,   Op::kStack,      Op::kLabel,
+constexpr OpSet kTabled = {Op::kFork,   Op::kStack,      Op::kLabel, Op::kWait,
                            Op::kModule, Op::kThreadName, Op::kNote};
 
 void OpenRecording::take(Walk& current, std::span<const Slot> record) {
@@ -163,6 +164,8 @@ void OpenRecording::take(Walk& current, std::span<const Slot> record) {
   } else if (op == Op::kStack) {
     current.stack = value;
     if (small_of(slot.a) > 0) take_stack(record);
+  } else if (op == Op::kWait) {
+    tables_.has_waits = tables_.has_waits || small_of(slot.a) != kCondition;
   } else if (op == Op::kLabel) {
     take_label(record);
   } else if (op == Op::kModule) {

@@ -120,6 +120,9 @@ struct RecordingOptions {
   // Also deliver what can influence no verdict: variables that only one thread accesses or nobody
   // writes, transactions without events.
   bool keep_everything = false;
+  // Leave out variables that no transaction accesses: analyses that do not ask for order have no
+  // use for them. So it is anyway in a recording that was made for those.
+  bool order_free = false;
   // How many pages (4 KB) of memory the accesses may touch before the recording counts as damaged.
   std::size_t max_pages = std::size_t{1} << 24;
 };

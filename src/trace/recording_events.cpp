@@ -17,6 +17,7 @@
 
 #include "trace/recording_merge.h"
 #include "trace/recording_naming.h"
+#include "trace/recording_order.h"
 #include "trace/recording_repair.h"
 #include "trace/recording_slots.h"
 #include "trace/recording_survey.h"
@@ -39,11 +40,11 @@ constexpr OpSet kWrites = kPlainWrites | OpSet{Op::kAtomicWrite, Op::kAtomicUpda
 constexpr OpSet kAccesses = kReads | kWrites | OpSet{Op::kTouched};
 constexpr OpSet kRanges = {Op::kReadRange, Op::kWriteRange};
 constexpr OpSet kRuns = {Op::kReadRun, Op::kWriteRun};
-// kSignal and kWait order threads, and the order is in the stamps already.
 constexpr OpSet kTold =
-    kAccesses | OpSet{Op::kAcquire, Op::kRelease, Op::kReadAcquire, Op::kReadRelease, Op::kDestroy,
-                      Op::kFork,    Op::kJoin,    Op::kBarrier,     Op::kBegin,       Op::kEnd,
-                      Op::kFree,    Op::kExit,    Op::kObject,      Op::kNote};
+    kAccesses | Orders::kOps | OpSet{Op::kAcquire, Op::kRelease, Op::kReadAcquire, Op::kReadRelease,
+                                     Op::kDestroy, Op::kFork,    Op::kJoin,        Op::kBarrier,
+                                     Op::kBegin,   Op::kEnd,     Op::kFree,        Op::kExit,
+                                     Op::kObject,  Op::kNote};
 
 // What is left of an access record: `count` accesses of `size` bytes each.
 struct Accesses {
@@ -106,7 +107,12 @@ class Events : public RecordedEvents {
   bool is_access(const Record& record) {
     return kAccesses.has(record.op) && (!kAtomics.has(record.op) || naming_.is_users(record.pc));
   }
+  // Whether nothing in so many bytes matters, and nothing is to be repaired. Most often it is so.
+  bool is_idle(std::uint64_t size) {
+    return !variables_->any(record_.value, record_.value + size) && repair_.runs(thread());
+  }
   void survey();
+  void learn_orders();
   void tell();
   void take_row(TouchedRows& rows);
   void tell_accesses();
@@ -114,6 +120,7 @@ class Events : public RecordedEvents {
   void tell_free();
   void tell_lock(EventOp op);
   void tell_barrier();
+  void tell_order();
   void tell_begin();
   void end_locks(std::uint64_t address, std::uint64_t size);
   void end_barriers(std::uint64_t address, std::uint64_t size);
@@ -142,6 +149,7 @@ class Events : public RecordedEvents {
   std::unique_ptr<Merge> merge_;
   Lives locks_;
   Lives barriers_;
+  Orders orders_;
   std::vector<std::uint16_t> barrier_counts_;  // by barrier
   std::vector<LockId> atomic_locks_;           // by variable; kNoId: none in this life
   std::vector<ThreadId> thread_ids_;           // by place in tables_
@@ -164,24 +172,30 @@ class Events : public RecordedEvents {
 // The first pass.
 void Events::survey() {
   Survey survey(options_.keep_everything, options_.max_pages);
-  Merge merge(file_, tables_.segments, kAccesses | OpSet{Op::kFree}, done_);
+  OpSet wanted = kAccesses | OpSet{Op::kFree};
+  if (options_.order_free) wanted = wanted | OpSet{Op::kBegin, Op::kEnd};
+  Merge merge(file_, tables_.segments, wanted, done_);
+  std::vector<bool> inside(tables_.threads.size(), !options_.order_free);
   while (!survey.overflown() && merge.next(record_)) {
+    Survey::How how = {.thread = static_cast<std::uint32_t>(record_.thread),
+                       .writes = kWrites.has(record_.op),
+                       .inside = inside[record_.thread]};
     if (record_.op == Op::kFree) {
       survey.free(record_.value, record_.extra[0].a);
+    } else if (record_.op == Op::kBegin || record_.op == Op::kEnd) {
+      inside[record_.thread] = record_.op == Op::kBegin && !tables_.waiting.contains(record_.value);
     } else if (record_.op == Op::kTouched) {
+      if (survey.is_repeated(record_, how.inside)) continue;
       TouchedRows rows(record_.extra);
       for (TouchedRows::Row row; rows.next(row);) {
         if (row.again) continue;
-        survey.accesses(static_cast<std::uint32_t>(record_.thread),
-                        record_.value + row.element * record_.small, record_.small, row.count,
-                        row.writes);
+        how.writes = row.writes;
+        survey.accesses(how, record_.value + row.element * record_.small, record_.small, row.count);
       }
     } else if (is_access(record_)) {
-      const bool writes = kWrites.has(record_.op);
       for (Accesses accesses(record_); accesses.count > 0 && !survey.overflown();
            accesses.advance(1)) {
-        survey.access(static_cast<std::uint32_t>(record_.thread), accesses.address, accesses.size,
-                      writes);
+        survey.access(how, accesses.address, accesses.size);
       }
     }
   }
@@ -193,7 +207,14 @@ void Events::survey() {
     return;
   }
   variables_ = std::make_unique<Variables>(survey.finish());
+  if (tables_.has_waits) learn_orders();
   merge_ = std::make_unique<Merge>(file_, tables_.segments, kTold, done_);
+}
+
+void Events::learn_orders() {
+  std::atomic<std::uint64_t> uncounted = 0;
+  Merge merge(file_, tables_.segments, Orders::kOps, uncounted);
+  while (merge.next(record_)) orders_.learn(record_);
 }
 
 Result<void> Events::next(Batch& batch) {
@@ -230,6 +251,8 @@ void Events::tell() {
   switch (record_.op) {
     case Op::kRead:
     case Op::kWrite:
+      if (is_idle(record_.small)) break;
+      [[fallthrough]];
     case Op::kReadRange:
     case Op::kWriteRange:
     case Op::kReadRun:
@@ -242,6 +265,7 @@ void Events::tell() {
       told_to_ = accesses_.address;
       break;
     case Op::kTouched:
+      if (is_idle(kTouchedElements * record_.small)) break;
       touched_ = record_;
       rows_.emplace(record_.extra);
       break;
@@ -258,6 +282,7 @@ void Events::tell() {
       tell_lock(EventOp::kReadRelease);
       break;
     case Op::kDestroy:
+      orders_.meaning(record_);
       end_locks(record_.value, 1);
       end_barriers(record_.value, 1);
       break;
@@ -296,11 +321,13 @@ void Events::tell() {
                           .first_event = delivered_ + out_->size()});
       }
       break;
+    case Op::kSignal:
+    case Op::kWait:
+      tell_order();
+      break;
     case Op::kNone:
     case Op::kThread:
     case Op::kTime:
-    case Op::kSignal:
-    case Op::kWait:
     case Op::kStack:
     case Op::kLabel:
     case Op::kModule:
@@ -412,6 +439,7 @@ void Events::tell_free() {
     if (id < atomic_locks_.size()) atomic_locks_[id] = kNoId;
     if (runs) pass(EventOp::kFree, id);
   });
+  orders_.meaning(record_);
   end_locks(record_.value, size);
   end_barriers(record_.value, size);
   naming_.objects().free(record_.value, size);
@@ -420,7 +448,14 @@ void Events::tell_free() {
 void Events::tell_lock(EventOp op) {
   LockId& lock = locks_.at(record_.value);
   if (lock == Lives::kNone) lock = naming_.add_lock(record_.value, record_.pc);
-  step(op, lock);
+  const bool tried =
+      (record_.op == Op::kAcquire || record_.op == Op::kReadAcquire) && record_.small == 1;
+  repair_.step({.thread = thread(),
+                .object = lock,
+                .location = location(),
+                .op = op,
+                .count = static_cast<std::uint16_t>(tried ? 1 : 0)},
+               *out_);
 }
 
 void Events::tell_barrier() {
@@ -433,7 +468,8 @@ void Events::tell_barrier() {
   // A barrier set up again for another number of threads is another barrier.
   if (barrier == Lives::kNone || barrier_counts_[barrier] != count) {
     barrier = naming_.add_barrier(record_.value, record_.pc);
-    barrier_counts_.push_back(static_cast<std::uint16_t>(count));
+    barrier_counts_.resize(barrier + std::size_t{1});
+    barrier_counts_[barrier] = static_cast<std::uint16_t>(count);
   }
   repair_.step({.thread = thread(),
                 .object = barrier,
@@ -441,6 +477,27 @@ void Events::tell_barrier() {
                 .op = EventOp::kBarrier,
                 .count = static_cast<std::uint16_t>(count)},
                *out_);
+}
+
+void Events::tell_order() {
+  EventOp op = EventOp::kSignal;
+  switch (orders_.meaning(record_)) {
+    case Orders::Meaning::kNothing:
+      return;
+    case Orders::Meaning::kAcquire:
+      return tell_lock(EventOp::kAcquire);
+    case Orders::Meaning::kRelease:
+      return tell_lock(EventOp::kRelease);
+    case Orders::Meaning::kSignal:
+      break;
+    case Orders::Meaning::kWait:
+      op = EventOp::kWait;
+      break;
+  }
+  for (std::uint32_t* const object : orders_.objects()) {
+    if (*object == Lives::kNone) *object = naming_.add_barrier(record_.value, record_.pc);
+    step(op, *object);
+  }
 }
 
 void Events::tell_begin() {

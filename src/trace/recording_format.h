@@ -31,6 +31,12 @@ enum class Ending : std::uint32_t {
   kExec = 2,     // replaced by another program
 };
 
+enum Filtered : std::uint64_t {
+  kAll = 0,
+  kNoRepeats = 1,     // no repeated and thread-local accesses
+  kDistinctOnly = 2,  // nor transactions that the thread has on record already
+};
+
 struct Header {
   std::uint64_t magic;
   std::uint32_t version;
@@ -40,7 +46,7 @@ struct Header {
   Ending ending;
   std::uint32_t parent_pid;  // of a forked child: the process it was forked from; 0 otherwise
   std::uint64_t start;       // stamp of the first moment
-  std::uint64_t filtered;    // 1: repeats and thread-local accesses were dropped; 0: all is here
+  std::uint64_t filtered;    // what is not here: see Filtered
 };
 static_assert(sizeof(Header) == 56 && sizeof(Header) <= kHeaderSize);
 
@@ -65,7 +71,7 @@ enum class Op : std::uint8_t {
   kAtomicRead,    // a: address, small: size
   kAtomicWrite,   // the same
   kAtomicUpdate,  // the same: a read and a write that nothing can cut
-  kAcquire,       // a: address of the lock
+  kAcquire,       // a: address of the lock, small: 1 if it was tried for and not waited for
   kRelease,
   kReadAcquire,
   kReadRelease,
@@ -79,7 +85,7 @@ enum class Op : std::uint8_t {
              // variable from here
   kExit,     // the thread has ended
   kSignal,   // a: address of an object that orders: what was before is before ...
-  kWait,     // ... what comes after a wait for the same object
+  kWait,     // ... what comes after a wait for the same object. small, of both: see Order
   kStack,    // a: stack id, small: frames that follow, two a slot, innermost first; 0: known
              // already. The stack of the thread for the events after it: return addresses
   kObject,   // a: address of a heap object that has escaped; then {length, pc of the allocation};
@@ -101,6 +107,15 @@ enum class Note : std::uint8_t {
                   // before. Address: the label's number. Text: its name
   kTest,          // a GoogleTest test begins (text: its full name), or ends (no text)
   kCutOff,        // of large heap objects only the start was looked at. Address: how many bytes
+};
+
+// What a kSignal or kWait is about.
+enum Order : std::uint8_t {
+  kPlainOrder = 0,  // every wait comes after all signals before it
+  kCondition = 1,   // a condition variable
+  kSemaphore = 2,   // or more. kSignal: it gives so many tokens more than one. kWait: it took one,
+                    // and so many more were left
+  kManyLeft = 255,  // a semaphore; kWait: that many or more
 };
 
 // Heap objects above this size are taken for arrays, whose elements are all alike.

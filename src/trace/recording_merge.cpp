@@ -23,16 +23,18 @@ Merge::Merge(const File& file, std::span<const ThreadSegments> threads, OpSet wa
 bool Merge::load(std::size_t index) {
   Cursor& cursor = cursors_[index];
   const Segment& segment = threads_[index].segments[cursor.segment];
-  if (!spare_.empty()) {
+  if (spare_.empty()) {
+    cursor.slots = std::make_unique_for_overwrite<Slot[]>(kSlotsPerChunk);
+  } else {
     cursor.slots = std::move(spare_.back());
     spare_.pop_back();
   }
-  cursor.slots.resize(segment.slots);
+  cursor.end = segment.slots;
   cursor.at = 0;
   cursor.size = 0;
   const std::size_t bytes = segment.slots * sizeof(Slot);
   const Result<std::size_t> got =
-      file_.read(segment.offset, std::as_writable_bytes(std::span(cursor.slots)));
+      file_.read(segment.offset, std::as_writable_bytes(std::span(cursor.slots.get(), cursor.end)));
   done_.fetch_add(bytes, std::memory_order_relaxed);
   if (got && *got == bytes) return true;
   if (!error_) {
@@ -46,9 +48,7 @@ bool Merge::load(std::size_t index) {
 
 void Merge::leave_segment(std::size_t index) {
   Cursor& cursor = cursors_[index];
-  cursor.slots.clear();
   spare_.push_back(std::move(cursor.slots));
-  cursor.slots = {};
   ++cursor.segment;
 }
 
@@ -56,9 +56,9 @@ void Merge::leave_segment(std::size_t index) {
 bool Merge::find_wanted(std::size_t index) {
   Cursor& cursor = cursors_[index];
   cursor.at += cursor.size;
-  while (cursor.at < cursor.slots.size()) {
+  while (cursor.at < cursor.end) {
     const Slot& slot = cursor.slots[cursor.at];
-    cursor.size = record_size(std::span(cursor.slots).subspan(cursor.at));
+    cursor.size = record_size(std::span(&slot, cursor.end - cursor.at));
     if (cursor.size == 0) {
       const Segment& segment = threads_[index].segments[cursor.segment];
       if (!error_) {
@@ -107,7 +107,7 @@ void Merge::settle_top(bool more) {
 void Merge::move_top() {
   const std::size_t index = heap_[0].cursor;
   Cursor& cursor = cursors_[index];
-  bool more = !cursor.slots.empty() || load(index);
+  bool more = cursor.slots != nullptr || load(index);
   more = more && find_wanted(index);
   if (!more) {
     leave_segment(index);
@@ -123,8 +123,8 @@ bool Merge::next(Record& record) {
   given_ = false;
   while (!heap_.empty()) {
     const Cursor& cursor = cursors_[heap_[0].cursor];
-    if (!cursor.slots.empty()) {
-      const Slot* const slot = cursor.slots.data() + cursor.at;
+    if (cursor.slots != nullptr) {
+      const Slot* const slot = cursor.slots.get() + cursor.at;
       record = {.thread = heap_[0].cursor,
                 .op = op_of(slot->a),
                 .small = small_of(slot->a),

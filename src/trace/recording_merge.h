@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -78,9 +79,10 @@ class Merge {
     std::uint64_t stamp = 0;
     std::uint64_t stack = 0;
     std::size_t segment = 0;
-    std::vector<Slot> slots;  // of the segment; empty while it waits for its turn
-    std::size_t at = 0;       // the record whose turn it is
-    std::size_t size = 0;     // slots of that record
+    std::unique_ptr<Slot[]> slots;  // of the segment; null while it waits for its turn
+    std::size_t end = 0;            // of them
+    std::size_t at = 0;             // the record whose turn it is
+    std::size_t size = 0;           // slots of that record
   };
   struct Entry {
     std::uint64_t stamp = 0;
@@ -100,7 +102,7 @@ class Merge {
   std::atomic<std::uint64_t>& done_;
   std::vector<Cursor> cursors_;
   std::vector<Entry> heap_;
-  std::vector<std::vector<Slot>> spare_;
+  std::vector<std::unique_ptr<Slot[]>> spare_;
   bool given_ = false;  // the record of the first thread in the heap has been given out
   std::optional<Error> error_;
 };

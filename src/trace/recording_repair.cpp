@@ -160,6 +160,8 @@ void Repair::step(const Event& event, std::vector<Event>& out) {
     case Op::kRead:
     case Op::kWrite:
     case Op::kBarrier:
+    case Op::kSignal:
+    case Op::kWait:
     case Op::kNew:
     case Op::kEscape:
     case Op::kFree:

@@ -25,9 +25,8 @@ constexpr bool run_fits(std::uint64_t first, std::uint64_t count, std::int64_t s
   return last >= 0 && last <= limit;
 }
 
-// How many slots the record at the start of `slots` takes; 0 if it makes no sense, or ends behind
-// them.
-inline std::size_t record_size(std::span<const Slot> slots) {
+// The part of record_size() that is not called for every single access.
+inline std::size_t long_record_size(std::span<const Slot> slots) {
   const auto fixed = [&slots](std::size_t size) { return size <= slots.size() ? size : 0; };
   const auto text = [&slots](std::size_t at) -> std::size_t {
     if (at >= slots.size()) return 0;
@@ -85,6 +84,15 @@ inline std::size_t record_size(std::span<const Slot> slots) {
       return text(2);
   }
   return 0;
+}
+
+// How many slots the record at the start of `slots` takes; 0 if it makes no sense, or ends behind
+// them.
+inline std::size_t record_size(std::span<const Slot> slots) {
+  const Op op = op_of(slots[0].a);
+  if (op == Op::kRead || op == Op::kWrite) [[likely]]
+    return 1;
+  return long_record_size(slots);
 }
 
 // The text of a record that has passed record_size(): it stands behind `head`, which tells its

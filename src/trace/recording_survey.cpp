@@ -1,5 +1,7 @@
 #include "trace/recording_survey.h"
 
+#include <xxhash.h>
+
 #include <algorithm>
 #include <bitset>
 #include <cstring>
@@ -33,6 +35,7 @@ Survey::Bytes& Survey::bytes(Page& page) {
     page.bytes = std::make_unique<Bytes>();
     page.bytes->codes.fill(page.code);
     if (page.written) page.bytes->written.set(0, kPageSize);
+    if (page.inside) page.bytes->inside.set(0, kPageSize);
     if (page.bound) page.bytes->bounds.set(0);
   }
   return *page.bytes;
@@ -73,15 +76,16 @@ Survey::Code Survey::meet(Code now, Code code) {
   return now == kUntouched || now == code ? code : kSeveral;
 }
 
-void Survey::touch(Page& page, std::size_t first, std::size_t end, std::uint32_t thread,
-                   bool writes) {
+void Survey::touch(Page& page, std::size_t first, std::size_t end, How how) {
   if (!page.bytes && end - first == kPageSize) {
-    page.code = meet(page.code, code(page, thread));
-    page.written |= writes;
+    page.code = meet(page.code, code(page, how.thread));
+    page.written |= how.writes;
+    page.inside |= how.inside;
     return;
   }
   Bytes& all = bytes(page);
-  if (writes) all.written.set(first, end);
+  if (how.writes) all.written.set(first, end);
+  if (how.inside) all.inside.set(first, end);
   // Almost always the bytes are in their final state already.
   const std::size_t size = end - first;
   const std::uint64_t mask = size < 8 ? ~(~std::uint64_t{0} << 8 * size) : ~std::uint64_t{0};
@@ -89,7 +93,7 @@ void Survey::touch(Page& page, std::size_t first, std::size_t end, std::uint32_t
     return ((load_word(all.codes.data() + first) ^ kOfEachByte * code) & mask) == 0;
   };
   if (size <= 8 && all_are(kSeveral)) return;
-  const Code mine = code(page, thread);
+  const Code mine = code(page, how.thread);
   if (size <= 8 && all_are(mine)) return;
   if (std::all_of(all.codes.begin() + first, all.codes.begin() + end,
                   [mine](Code code) { return code == mine || code == kSeveral; })) {
@@ -108,13 +112,13 @@ void Survey::put_bound(std::uint64_t address) {
   }
 }
 
-void Survey::access(std::uint32_t thread, std::uint64_t address, std::uint64_t size, bool writes) {
+void Survey::access(How how, std::uint64_t address, std::uint64_t size) {
   if (size == 0) return;
   const std::size_t first = address % kPageSize;
   if (first + size < kPageSize) [[likely]] {
     Page* const at = page(address / kPageSize);
     if (at == nullptr) return;
-    touch(*at, first, first + size, thread, writes);
+    touch(*at, first, first + size, how);
     at->bytes->bounds.set(first);
     at->bytes->bounds.set(first + size);
     return;
@@ -125,15 +129,14 @@ void Survey::access(std::uint32_t thread, std::uint64_t address, std::uint64_t s
     const std::uint64_t to = std::min(end, start + kPageSize);
     Page* const at = page(start / kPageSize);
     if (at == nullptr) return;
-    touch(*at, from - start, to - start, thread, writes);
+    touch(*at, from - start, to - start, how);
     from = to;
   }
   put_bound(address);
   put_bound(end);
 }
 
-void Survey::accesses(std::uint32_t thread, std::uint64_t address, std::uint64_t size,
-                      std::uint64_t count, bool writes) {
+void Survey::accesses(How how, std::uint64_t address, std::uint64_t size, std::uint64_t count) {
   if (size == 0) return;
   const std::uint64_t end = address + size * count;
   for (std::uint64_t from = address; from < end;) {
@@ -142,7 +145,7 @@ void Survey::accesses(std::uint32_t thread, std::uint64_t address, std::uint64_t
     Page* const at = page(start / kPageSize);
     if (at == nullptr) return;
     Bytes& all = bytes(*at);
-    touch(*at, from - start, to - start, thread, writes);
+    touch(*at, from - start, to - start, how);
     // The first bound in this page: elements may lie across two pages.
     std::uint64_t bound = (from - address + size - 1) / size * size + address - start;
     for (; bound < to - start; bound += size) all.bounds.set(bound);
@@ -161,15 +164,16 @@ bool Survey::touched(std::uint64_t address) {
 PageMap Survey::map_of(const Page& page, std::size_t first, std::size_t end) const {
   PageMap map;
   if (!page.bytes) {
-    const bool matters =
-        everything_ ? page.code != kUntouched : page.code == kSeveral && page.written;
+    const bool matters = everything_ ? page.code != kUntouched
+                                     : page.code == kSeveral && page.written && page.inside;
     if (matters) map.matters.set(first, end);
     if (page.bound && first == 0) map.bounds.set(0);
     return map;
   }
   const Bytes& all = *page.bytes;
   PageBits::visit_words(first, end, [&](std::size_t word, std::uint64_t mask) {
-    std::uint64_t candidates = everything_ ? mask : all.written.word(word) & mask;
+    std::uint64_t candidates =
+        everything_ ? mask : all.written.word(word) & all.inside.word(word) & mask;
     std::uint64_t matters = 0;
     for (; candidates != 0; candidates &= candidates - 1) {
       const int bit = std::countr_zero(candidates);
@@ -216,20 +220,39 @@ void Survey::end_life(Page& page, std::size_t first, std::size_t end) {
     page.log.add(frees_, first, end, map_of(page, first, end));
     if (page.log.list.size() >= page.squeeze_at) squeeze(page);
   }
+  ++page.ended;
   if (end - first == kPageSize) {
     page.bytes.reset();
     page.code = kUntouched;
-    page.written = page.bound = false;
+    page.written = page.inside = page.bound = false;
     page.threads.clear();
     page.last_thread = kNobody;
   } else if (any || page.bytes) {
     Bytes& all = bytes(page);
     std::fill(all.codes.begin() + first, all.codes.begin() + end, kUntouched);
     all.written.clear(first, end);
+    all.inside.clear(first, end);
     all.bounds.clear(first, end);
   } else if (first == 0) {
     page.bound = false;
   }
+}
+
+bool Survey::is_repeated(const Record& record, bool inside) {
+  const std::uint64_t size = kTouchedElements * record.small;
+  if (size == 0) return true;
+  const std::uint64_t who =
+      (std::uint64_t{record.thread} << 8 | record.small) * 0x9e37'79b9'7f4a'7c15;
+  const std::uint64_t seed = record.value ^ who ^ std::uint64_t{inside} << 63;
+  Seen seen = {.digest = XXH3_64bits_withSeed(record.extra, kTouchedSlots * sizeof(Slot), seed)};
+  for (std::uint64_t number = record.value / kPageSize;
+       number <= (record.value + size - 1) / kPageSize; ++number) {
+    if (const Page* const page = pages_.find(number)) seen.ended += page->ended;
+  }
+  Seen& known = seen_[seen.digest % seen_.size()];
+  if (known.digest == seen.digest && known.ended == seen.ended) return true;
+  known = seen;
+  return false;
 }
 
 void Survey::free(std::uint64_t address, std::uint64_t size) {

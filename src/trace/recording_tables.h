@@ -37,6 +37,7 @@ struct Tables {
   std::unordered_map<std::uint64_t, Label> labels;
   std::unordered_set<std::uint64_t> waiting;  // labels of what waits on a condition
   Stacks stacks;
+  bool has_waits = false;  // for something else than a condition variable
 };
 
 }  // namespace tomos::recording

@@ -30,6 +30,20 @@ class Variables {
   // else is stored.
   using Place = std::uint32_t;
 
+  // Whether anything between `address` and `end` matters.
+  bool any(std::uint64_t address, std::uint64_t end) {
+    while (address < end) {
+      const Page* const page = pages_.find(address / kPageSize);
+      const std::uint64_t start = address / kPageSize * kPageSize;
+      const std::size_t stop = std::min(end - start, kPageSize);
+      if (page != nullptr && page->map && page->map->matters.find(address - start, stop) != stop) {
+        return true;
+      }
+      address = start + stop;
+    }
+    return false;
+  }
+
   // Calls `visit(place, address, size)` for each variable that matters between `address` and `end`,
   // which are bounds. It can stop that by returning false. Returns where to go on.
   template <class Visit>

@@ -24,13 +24,17 @@ constexpr std::string_view kForm =
     "Write thread|operation|location, like T1|w(x)|12, or # before a comment.";
 constexpr std::string_view kOperations =
     "The operations are begin, begin(label), end, acq(lock), rel(lock), racq(lock), rrel(lock), "
-    "r(variable), w(variable), fork(thread), join(thread), barrier(name,count), new(variable), "
-    "escape(variable), free(variable), exit.";
+    "try(lock), rtry(lock), "
+    "r(variable), w(variable), fork(thread), join(thread), barrier(name,count), signal(name), "
+    "wait(name), new(variable), escape(variable), free(variable), exit.";
 
 constexpr std::array<std::string_view, kOpCount> kWords = {
-    "begin", "end",  "r",       "w",   "acq",    "rel",  "racq", "rrel",
-    "fork",  "join", "barrier", "new", "escape", "free", "exit"};
-static_assert(kWords[static_cast<std::size_t>(Op::kExit)] == "exit");
+    "begin", "end",     "r",   "w",      "acq",  "rel",  "racq",   "rrel", "fork",
+    "join",  "barrier", "new", "escape", "free", "exit", "signal", "wait"};
+static_assert(kWords[static_cast<std::size_t>(Op::kWait)] == "wait");
+// An acquire or read-acquire of count 1.
+constexpr std::string_view kTry = "try";
+constexpr std::string_view kReadTry = "rtry";
 
 constexpr std::string_view kEscaped("%|\n\r\t #\0", 8);  // all that %XX can stand for
 constexpr std::string_view kHex = "0123456789ABCDEF";
@@ -120,12 +124,17 @@ Result<bool> parse_std_line(std::string_view text, StdLine& line) {
     operation = trimmed(operation.substr(0, open));
   }
 
-  const auto* const word = std::ranges::find(kWords, operation);
-  if (word == kWords.end()) {
-    return bad(fmt::format("unknown operation {}", quoted(operation)), text, kOperations);
+  if (operation == kTry || operation == kReadTry) {
+    line.op = operation == kTry ? Op::kAcquire : Op::kReadAcquire;
+    line.count = 1;
+  } else {
+    const auto* const word = std::ranges::find(kWords, operation);
+    if (word == kWords.end()) {
+      return bad(fmt::format("unknown operation {}", quoted(operation)), text, kOperations);
+    }
+    line.op = static_cast<Op>(word - kWords.begin());
+    line.count = 0;
   }
-  line.op = static_cast<Op>(word - kWords.begin());
-  line.count = 0;
   if (line.op == Op::kBarrier && !parse_barrier(operand, line.count)) {
     return bad("\"barrier\" needs a name and a number of threads", text,
                "Write barrier(name,count) with a count from 1 to 65535, like barrier(b,3).");
@@ -177,7 +186,11 @@ void append_escaped(std::string& text, std::string_view name) {
   text += name.substr(done);
 }
 
-std::string_view std_word(Op op) { return kWords[static_cast<std::size_t>(op)]; }
+std::string_view std_word(const Event& event) {
+  if (event.op == Op::kAcquire && event.count == 1) return kTry;
+  if (event.op == Op::kReadAcquire && event.count == 1) return kReadTry;
+  return kWords[static_cast<std::size_t>(event.op)];
+}
 
 std::string quoted(std::string_view text) {
   constexpr std::size_t kShown = 60;

@@ -29,8 +29,8 @@ std::int64_t numeric_location(std::string_view location);
 // Appends `name` so that parse_std_line() gives it back.
 void append_escaped(std::string& text, std::string_view name);
 
-// How an operation is written.
-std::string_view std_word(Op op);
+// How the operation of an event is written.
+std::string_view std_word(const Event& event);
 
 // Foreign text, fit to stand in a message: quoted, shortened, unprintable bytes as \xNN.
 std::string quoted(std::string_view text);

@@ -41,7 +41,7 @@ void StdWriter::append_number(std::uint32_t number) {
 void StdWriter::append_event(const Event& event, const Names& names) {
   append_escaped(buffer_, names.view(NameKind::kThread, event.thread));
   buffer_ += '|';
-  buffer_ += std_word(event.op);
+  buffer_ += std_word(event);
   const NameKind kind = object_kind(event.op);
   if (kind != NameKind::kLocation && !(event.op == Op::kBegin && event.object == 0)) {
     buffer_ += '(';

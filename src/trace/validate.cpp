@@ -190,6 +190,8 @@ Rule Validated::State::check_running(const Event& event) {
     case Op::kRead:
     case Op::kWrite:
     case Op::kEscape:
+    case Op::kSignal:
+    case Op::kWait:
       return kValid;
     case Op::kBegin:
       ++at(depth, event.thread);
@@ -261,7 +263,9 @@ Error Validated::State::describe(const Batch& batch, std::size_t i, Rule rule) c
                                                              "makes",
                                                              "publishes",
                                                              "frees",
-                                                             "exits"};
+                                                             "exits",
+                                                             "signals",
+                                                             "waits for"};
   std::string subject = fmt::format("{} {}", names.name(NameKind::kThread, event.thread),
                                     kVerbs[static_cast<std::size_t>(event.op)]);
   if (kind != NameKind::kLocation && kind != NameKind::kLabel) {

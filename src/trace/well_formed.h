@@ -29,11 +29,16 @@ class IdLimits {
     const auto op = static_cast<std::size_t>(event.op);
     const bool ids = event.thread < threads_ && event.object < objects_[op % objects_.size()] &&
                      ((event.location & kNumericLocation) != 0 || event.location < locations_);
-    return op < kOpCount && ids && (event.count != 0) == (event.op == Op::kBarrier) &&
-           event.spare == 0;
+    return op < kOpCount && ids && allows_count(event) && event.spare == 0;
   }
 
  private:
+  static bool allows_count(const Event& event) {
+    if (event.op == Op::kBarrier) return event.count != 0;
+    const bool can_try = event.op == Op::kAcquire || event.op == Op::kReadAcquire;
+    return event.count == 0 || (can_try && event.count == 1);
+  }
+
   std::uint32_t threads_;
   std::uint32_t locations_;
   std::array<std::uint32_t, std::bit_ceil(kOpCount)> objects_ = {};

@@ -1,6 +1,8 @@
 # Tests run the real binary. A .std file is a trace that carries its own commands and expectations in comments; a .test
 # file is about the command line. `exits N COMMAND` checks an exit status.
 import os
+import shutil
+import subprocess
 
 import lit.formats
 
@@ -30,6 +32,9 @@ if not config.sanitize:
     config.available_features.add("preload")  # a sanitizer's runtime wants to be the first library
 if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")
+# A disk of our own, as small as we like: run/full_disk.test.
+if shutil.which("unshare") and subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode == 0:
+    config.available_features.add("small-disk")
 for tool in ("ccache", "man", "zsh"):
     if any(os.access(os.path.join(d, tool), os.X_OK) for d in os.environ["PATH"].split(os.pathsep)):
         config.available_features.add(tool)

@@ -59,7 +59,10 @@ bool is_cut(const Trace& trace) {
   return judge(*exact, trace).verdict != "ok";
 }
 
-bool allows(const Subject& subject, const Judged& more, const Trace& trace) {
+// A transaction under a lock that is never given back is not the same as one under a lock that is,
+// which is known only in the end: so where transactions are taken back, either may be missing.
+bool allows(const Subject& subject, const Judged& more, const Trace& trace, bool distinct) {
+  if (distinct && ends_locked(trace)) return true;
   switch (subject.promise) {
     case Promise::kSame:
       return false;
@@ -72,10 +75,10 @@ bool allows(const Subject& subject, const Judged& more, const Trace& trace) {
 }
 
 // What is wrong with `less`, which is made of `trace`.
-Wrong difference(const Subject& subject, const Trace& trace, const Judged& more,
-                 const Judged& less) {
+Wrong difference(const Subject& subject, const Trace& trace, const Judged& more, const Judged& less,
+                 bool distinct) {
   if (more.verdict != less.verdict) {
-    return allows(subject, more, trace) ? Wrong::kAllowed : Wrong::kVerdict;
+    return allows(subject, more, trace, distinct) ? Wrong::kAllowed : Wrong::kVerdict;
   }
   if (more.transactions != less.transactions) return Wrong::kTransaction;
   return more.about == less.about ? Wrong::kNothing : Wrong::kVariables;
@@ -99,10 +102,10 @@ std::string_view word(Wrong wrong) {
   return kWords[static_cast<std::size_t>(wrong)];
 }
 
-Case::Case(const Raw& raw, std::uint64_t ticks) {
+Case::Case(const Raw& raw, std::uint64_t ticks, bool distinct) : distinct_(distinct) {
   traces_[0] = deliver(raw);
-  traces_[1] = deliver(recorded(raw, ticks));
-  traces_[2] = without_influence(traces_[1]);
+  traces_[1] = deliver(recorded(raw, ticks, distinct));
+  traces_[2] = without_influence(traces_[1], distinct);
 }
 
 std::string Judged::describe() const {
@@ -136,8 +139,9 @@ Comparison compare(const Subject& subject, const Case& the_case) {
   const Judged read = judge(subject, the_case.trace(Stage::kRead));
   return {.violation = whole.verdict == "violation",
           .wrong = {Wrong::kNothing,
-                    difference(subject, the_case.trace(Stage::kWhole), whole, recorded),
-                    difference(subject, the_case.trace(Stage::kRecorded), recorded, read)}};
+                    difference(subject, the_case.trace(Stage::kWhole), whole, recorded,
+                               the_case.distinct()),
+                    difference(subject, the_case.trace(Stage::kRecorded), recorded, read, false)}};
 }
 
 }  // namespace tomos::filter

@@ -50,10 +50,12 @@ std::string_view word(Wrong wrong);
 // A run and what is left of it.
 class Case {
  public:
-  Case(const Raw& raw, std::uint64_t ticks);
+  Case(const Raw& raw, std::uint64_t ticks, bool distinct);
   const Trace& trace(Stage stage) const { return traces_[static_cast<std::size_t>(stage)]; }
+  bool distinct() const { return distinct_; }
 
  private:
+  bool distinct_;
   std::array<Trace, kStages> traces_;
 };
 

@@ -42,6 +42,7 @@ struct Options {
   std::uint64_t start = 0;
   std::uint64_t ticks = 0;  // 0: each trace its own
   unsigned jobs = 1;
+  bool distinct = false;          // record as for analyses that do not ask for order
   Wrong least = Wrong::kVerdict;  // what is a failure
   std::vector<const Subject*> subjects;
 };
@@ -73,7 +74,7 @@ int work(const Options& options, unsigned worker, Tally& tally) {
     limit_processor_time(kSecondsForTrace);
     tally.trace = options.start + k;
     const Raw raw = random_raw(options.seed, tally.trace);
-    const Case the_case(raw, ticks_of(options, tally.trace));
+    const Case the_case(raw, ticks_of(options, tally.trace), options.distinct);
     tally.events += the_case.trace(Stage::kWhole).size();
     tally.recorded += the_case.trace(Stage::kRecorded).size();
     tally.read += the_case.trace(Stage::kRead).size();
@@ -90,8 +91,9 @@ int work(const Options& options, unsigned worker, Tally& tally) {
   return 0;
 }
 
-std::string show(const Raw& raw, std::uint64_t ticks, const std::vector<const Subject*>& subjects) {
-  const Case the_case(raw, ticks);
+std::string show(const Options& options, const Raw& raw, std::uint64_t ticks,
+                 const std::vector<const Subject*>& subjects) {
+  const Case the_case(raw, ticks, options.distinct);
   std::string text;
   for (std::size_t stage = 0; stage < kStages; ++stage) {
     text += fmt::format("# {}\n{}", word(static_cast<Stage>(stage)),
@@ -124,7 +126,7 @@ void report(const Options& options, const Subject& subject, std::uint64_t trace,
   const auto wrong_with = [&](const Raw& raw) {
     return run_child([&] {
       limit_processor_time(kSecondsForShrunk);
-      const Comparison result = compare(subject, Case(raw, ticks));
+      const Comparison result = compare(subject, Case(raw, ticks, options.distinct));
       int status = 0;
       for (const Wrong wrong : result.wrong) {
         status = 5 * status + (wrong >= options.least ? static_cast<int>(wrong) : 0);
@@ -143,10 +145,10 @@ void report(const Options& options, const Subject& subject, std::uint64_t trace,
     fmt::print("{}{} (signal {})\n", to_std(deliver(small)),
                signal == SIGPROF ? "hangs" : "crashes", signal);
   } else {
-    fmt::print("{}", show(small, ticks, {&subject}));
+    fmt::print("{}", show(options, small, ticks, {&subject}));
   }
-  fmt::print("repeat: {} --seed {} --start {} --traces 1 --ticks {} --analysis {}\n\n", program,
-             options.seed, trace, ticks, subject.name);
+  fmt::print("repeat: {} --seed {} --start {} --traces 1 --ticks {} --analysis {}{}\n\n", program,
+             options.seed, trace, ticks, subject.name, options.distinct ? " --distinct" : "");
 }
 
 void add(Tally& sum, const Tally& tally) {
@@ -227,7 +229,8 @@ int run(const Options& options, const std::string& program) {
 int judge_and_print(const Options& options, const std::string& path) {
   const Result<Raw> raw = read_raw(path);
   if (raw) {
-    fmt::print("{}", show(*raw, options.ticks == 0 ? 100 : options.ticks, options.subjects));
+    fmt::print("{}",
+               show(options, *raw, options.ticks == 0 ? 100 : options.ticks, options.subjects));
     return 0;
   }
   fmt::print(stderr, "{}: {}\n", raw.error().where, raw.error().what);
@@ -253,11 +256,14 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--analysis", analysis, "one analysis, or all")->capture_default_str();
   app.add_option("--judge", judged, "a trace: say what is left of it and the verdicts, no more");
+  app.add_flag("--distinct", options.distinct,
+               "record as for the analyses that do not ask for order");
   app.add_flag("--strict", strict, "the same transactions must be reported, by all analyses");
   CLI11_PARSE(app, argc, argv);
   if (strict) options.least = Wrong::kTransaction;
   for (const Subject& subject : subjects()) {
-    if (analysis == "all" || analysis == subject.name) options.subjects.push_back(&subject);
+    if (analysis != "all" && analysis != subject.name) continue;
+    if (!options.distinct || subject.analysis->order_free) options.subjects.push_back(&subject);
   }
   if (options.subjects.empty()) {
     fmt::print(stderr, "filter_oracle: no such analysis: {}\n", analysis);

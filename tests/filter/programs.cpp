@@ -39,6 +39,7 @@ struct Shape {
   std::uint32_t own_blocks = 50;  // percent: a critical section is a transaction
   bool main = false;              // the first thread forks and joins the others
   bool barrier = false;
+  std::uint32_t signals = 0;  // percent
 };
 
 Shape draw_shape(Random& random) {
@@ -68,6 +69,7 @@ Shape draw_shape(Random& random) {
   shape.skipped = random.percent(30) ? 20 : 0;
   shape.main = random.percent(30);
   shape.barrier = random.percent(12);
+  shape.signals = random.percent(12) ? 30 : 0;
   return shape;
 }
 
@@ -238,6 +240,8 @@ class Author {
     if (random_.percent(shape_.frees)) {
       text.push_back(
           event(Op::kFree, variable(), next_place(), shape_.fields ? Form::kWide : Form::kPlain));
+    } else if (random_.percent(shape_.signals)) {
+      add(text, random_.percent(50) ? Op::kSignal : Op::kWait, 1 + random_.below(2), next_place());
     } else if (depth < kDeepest && kind < shape_.loops) {
       loop(text, depth);
     } else if (depth < kDeepest && kind < shape_.loops + shape_.sections) {

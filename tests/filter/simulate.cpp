@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/cell.h"
+#include "runtime/distinct.h"
 #include "runtime/repeat_filter.h"
 #include "trace/recording_format.h"
 
@@ -44,10 +45,27 @@ struct Slot {
   std::vector<Event> events;
   std::uint32_t size = 0;  // of an element
   std::unique_ptr<Touched> touched;
+  bool taken_back = false;
+};
+
+struct Heap {
+  static std::uint64_t* take(std::size_t words) { return new std::uint64_t[words]{}; }
+  static void give_back(std::uint64_t* memory, std::size_t) { delete[] memory; }
 };
 
 struct Thread {
+  Thread() = default;
+  ~Thread() { distinct.new_period(); }
+  Thread(const Thread&) = delete;
+  Thread& operator=(const Thread&) = delete;
+
   RepeatFilter filter{};
+  runtime::Distinct<Heap, 2048> distinct{};
+  std::map<std::pair<LockId, Op>, unsigned> held;
+  // Of the open transaction: its records, and the locks held when it began.
+  std::vector<std::size_t> slots;
+  bool can_be_taken_back = false;
+  std::uint64_t held_before = 0;
   unsigned depth = 0;  // of transactions
   std::uint64_t open_since = kNoTransaction;
   std::uint64_t horizon = 0;
@@ -59,7 +77,7 @@ struct Thread {
 // Follows the runtime step by step; the decisions are the runtime's own.
 class Runtime {
  public:
-  explicit Runtime(std::uint64_t ticks) : ticks_(ticks) {}
+  Runtime(std::uint64_t ticks, bool distinct) : ticks_(ticks), distinct_(distinct) {}
 
   void take(const Event& e) {
     now_ += ticks_;
@@ -72,30 +90,54 @@ class Runtime {
       case Op::kBegin:
         if (thread.depth++ == 0) {
           thread.open_since = now_;
-          thread.filter.new_epoch();
+          thread.slots.clear();
+          thread.can_be_taken_back = true;
+          thread.held_before = held_fingerprint(thread);
+          new_epoch(thread);
         }
         break;
       case Op::kEnd:
         if (--thread.depth == 0) {
+          record(e, thread);
           thread.open_since = kNoTransaction;
-          thread.filter.new_epoch();
+          take_back_if_known(thread);
+          new_epoch(thread);
+          return;
         }
         break;
       case Op::kAcquire:
-      case Op::kRelease:
       case Op::kReadAcquire:
-      case Op::kReadRelease:
+        ++thread.held[{e.object, e.op}];
+        new_epoch(thread);
+        break;
+      case Op::kRelease:
+      case Op::kReadRelease: {
+        const Op acquire = e.op == Op::kRelease ? Op::kAcquire : Op::kReadAcquire;
+        const auto held = thread.held.find({e.object, acquire});
+        if (held != thread.held.end() && --held->second == 0) thread.held.erase(held);
+        record(e, thread);
+        new_epoch(thread);
+        return;
+      }
       case Op::kFork:
       case Op::kJoin:
       case Op::kBarrier:
-        thread.filter.new_epoch();
+      case Op::kSignal:
+      case Op::kWait:
+        thread.filter.new_period();
+        thread.distinct.new_period();
+        thread.can_be_taken_back = false;
         break;
       case Op::kFree:
+        now_ += std::uint64_t{1} << runtime::kVersionShift;  // what comes until it is used again
         cells_.erase(cell_of(e.object));
+        lives_->end(kBase + 8 * std::uint64_t{cell_of(e.object)}, 8);
+        thread.can_be_taken_back = false;
         break;
       case Op::kNew:
       case Op::kEscape:
       case Op::kExit:
+        thread.can_be_taken_back = false;
         break;
     }
     record(e, thread);
@@ -104,6 +146,7 @@ class Runtime {
   Raw record() const {
     Raw all;
     for (const Slot& slot : slots_) {
+      if (slot.taken_back) continue;
       all.insert(all.end(), slot.events.begin(), slot.events.end());
       if (slot.touched) add_touched(slot, all);
     }
@@ -118,10 +161,12 @@ class Runtime {
 
     std::uint64_t now() const { return runtime.now_; }
     std::uint64_t horizon() const {
+      if (runtime.distinct_) return now();
       look();
       return thread.horizon;
     }
     bool settled(const Access& access) const {
+      if (runtime.distinct_) return true;
       if (access.changed) return look() == kNoTransaction;
       const std::uint64_t written = ((access.cell & runtime::kVersionMask) + 1)
                                     << runtime::kVersionShift;
@@ -139,7 +184,61 @@ class Runtime {
 
   void record(const Event& e, Thread& thread) {
     thread.last = slots_.size();
+    thread.slots.push_back(slots_.size());
     slots_.push_back({.thread = e.thread, .events = {e}});
+  }
+
+  // runtime/transactions.cpp
+  void new_epoch(Thread& thread) const {
+    if (distinct_ && thread.depth == 0 && thread.held.empty()) {
+      thread.filter.resume();
+    } else {
+      thread.filter.new_epoch();
+    }
+  }
+
+  static std::uint64_t held_fingerprint(const Thread& thread) {
+    std::uint64_t sum = 0;
+    for (const auto& [lock, times] : thread.held) {
+      sum += runtime::mixed(runtime::mixed(lock.first, static_cast<std::uint64_t>(lock.second)),
+                            times);
+    }
+    return sum;
+  }
+
+  std::uint64_t life_of(std::uint32_t cell) const {
+    return lives_->of(kBase + 8 * std::uint64_t{cell});
+  }
+
+  std::uint64_t fingerprint(std::uint64_t hash, const Event& e) const {
+    hash = runtime::mixed(hash, static_cast<std::uint64_t>(e.op) << 40U | e.object);
+    hash = runtime::mixed(hash, std::uint64_t{e.count} << 8U | e.spare);
+    return is_access(e.op) ? runtime::mixed(hash, life_of(cell_of(e.object))) : hash;
+  }
+
+  // runtime/recorder.cpp
+  void take_back_if_known(Thread& thread) {
+    if (!distinct_ || !thread.can_be_taken_back) return;
+    if (held_fingerprint(thread) != thread.held_before) return;
+    std::uint64_t hash = thread.held_before;
+    for (const std::size_t index : thread.slots) {
+      const Slot& slot = slots_[index];
+      for (const Event& e : slot.events) hash = fingerprint(hash, e);
+      if (!slot.touched) continue;
+      for (const std::uint64_t word : *slot.touched) hash = runtime::mixed(hash, word);
+      for (std::uint32_t cell = 0; cell < kMaxVariables / 2; ++cell) {
+        hash = runtime::mixed(hash, life_of(cell));
+      }
+    }
+    if (thread.distinct.add(hash)) return;
+    for (const std::size_t index : thread.slots) slots_[index].taken_back = true;
+    thread.run.slot = SIZE_MAX;
+  }
+
+  // runtime/access.cpp
+  bool is_known_outside(const Event& e, Thread& thread) const {
+    if (!distinct_ || thread.depth != 0) return false;
+    return !thread.distinct.add(fingerprint(runtime::mixed(held_fingerprint(thread), 1), e));
   }
 
   // Brings the cell up to date; whether it changed hands.
@@ -149,7 +248,7 @@ class Runtime {
     if (!runtime::is_shared(cell)) {
       cell = runtime::shared_exclusive(e.thread, runtime::next_version(cell, now_));
     }
-    cell = runtime::after_access(cell, e.thread, e.op == Op::kWrite, now_);
+    if (!distinct_) cell = runtime::after_access(cell, e.thread, e.op == Op::kWrite, now_);
     after = cell;
     return cell != before;
   }
@@ -168,14 +267,17 @@ class Runtime {
     if (!atomic && before != cells_.end() &&
         (thread.filter.is_known(access.address, access.size, access.write, access.pc,
                                 before->second) ||
-         thread.filter.sweeps(access.address, access.size, access.write, access.in_transaction,
-                              before->second, e.thread))) {
+         thread.filter.sweeps(
+             access.address, access.size, access.write, access.in_transaction, before->second,
+             runtime::version_without_change(before->second, e.thread, access.write, distinct_)))) {
       return;
     }
     access.changed = touch(e, access.cell);
     const World world{.runtime = *this, .thread = thread};
     if (atomic) {
-      if (!thread.filter.is_repeat(access, world)) record(e, thread);
+      if (!thread.filter.is_repeat(access, world) && !is_known_outside(e, thread)) {
+        record(e, thread);
+      }
       return;
     }
     if (e.count >= kSweepingPlaces && thread.swept[e.count] != thread.filter.epoch()) {
@@ -197,11 +299,15 @@ class Runtime {
 
   void record_access(const Event& e, const Access& access, const RepeatFilter::Place& place,
                      Thread& thread) {
-    if (place.regular < 2) {
-      record(e, thread);
-    } else if (extends_run(thread, access)) {
+    if (place.regular >= 2 && extends_run(thread, access)) {
       slots_[thread.run.slot].events.push_back(e);
       thread.run.next += static_cast<std::uint64_t>(thread.run.stride);
+      return;
+    }
+    if (is_known_outside(e, thread)) return;
+    if (place.regular < 2 || thread.last == SIZE_MAX || slots_[thread.last].events.empty() ||
+        slots_[thread.last].events.back().count != e.count) {
+      record(e, thread);
     } else {
       record(e, thread);
       thread.run = {.slot = thread.last,
@@ -223,6 +329,7 @@ class Runtime {
 
   void begin_touched(ThreadId id, const Access& access, Thread& thread) {
     thread.last = slots_.size();
+    thread.slots.push_back(slots_.size());
     slots_.push_back({.thread = id, .size = access.size, .touched = std::make_unique<Touched>()});
     thread.filter.attach(access, slots_.back().touched->data());
   }
@@ -268,6 +375,8 @@ class Runtime {
   static constexpr std::uint64_t kElsewhere = 0x10000;
   static constexpr std::uint64_t kBase = kElsewhere + 0x400;
   std::uint64_t ticks_;
+  bool distinct_;
+  std::unique_ptr<runtime::Lives> lives_ = std::make_unique<runtime::Lives>();
   std::uint64_t now_ = std::uint64_t{1} << 20U;
   std::map<std::uint32_t, Cell> cells_;
   std::map<ThreadId, Thread> threads_;
@@ -278,13 +387,15 @@ class Runtime {
 struct Life {
   std::set<ThreadId> threads;
   bool written = false;
+  bool inside = false;  // some transaction accesses it
 
-  bool matters() const { return written && threads.size() > 1; }
+  bool matters() const { return written && inside && threads.size() > 1; }
 };
 
 class Reader {
  public:
-  explicit Reader(const Trace& trace) : trace_(trace), dropped_(trace.size()) {}
+  Reader(const Trace& trace, bool distinct)
+      : trace_(trace), distinct_(distinct), dropped_(trace.size()) {}
 
   Trace run() {
     std::vector<Life*> life_of;
@@ -303,12 +414,15 @@ class Reader {
  private:
   // The life that the event is about; nullptr if it is about none.
   Life* survey(const Event& e) {
+    if (e.op == Op::kBegin) ++depth_[e.thread];
+    if (e.op == Op::kEnd) --depth_[e.thread];
     const bool lock = object_kind(e.op) == NameKind::kLock;
     if (lock && e.object >= kMaxLocks) return &life(variable_of(e.object));
     if (object_kind(e.op) != NameKind::kVariable) return nullptr;
     Life& own = life(e.object);
     if (e.op == Op::kFree) ++freed_[e.object];
     if (is_access(e.op)) own.threads.insert(e.thread);
+    if (is_access(e.op) && (!distinct_ || depth_[e.thread] > 0)) own.inside = true;
     if (e.op == Op::kWrite) own.written = true;
     return &own;
   }
@@ -337,6 +451,8 @@ class Reader {
   }
 
   const Trace& trace_;
+  bool distinct_;
+  std::map<ThreadId, unsigned> depth_;
   std::vector<bool> dropped_;
   std::map<VariableId, unsigned> freed_;
   std::map<std::pair<VariableId, unsigned>, Life> lives_;
@@ -344,12 +460,12 @@ class Reader {
 
 }  // namespace
 
-Raw recorded(const Raw& raw, std::uint64_t ticks) {
-  Runtime runtime(ticks);
+Raw recorded(const Raw& raw, std::uint64_t ticks, bool distinct) {
+  Runtime runtime(ticks, distinct);
   for (const Event& e : raw) runtime.take(e);
   return runtime.record();
 }
 
-Trace without_influence(const Trace& trace) { return Reader(trace).run(); }
+Trace without_influence(const Trace& trace, bool distinct) { return Reader(trace, distinct).run(); }
 
 }  // namespace tomos::filter

@@ -129,7 +129,10 @@ TEST(InterposeAnnotations, StandardLibrary) {
   __tomos_std_signal(&object);
   __tomos_std_wait_over(&object, false);
   __tomos_std_wait_over(&object, true);
-  EXPECT_EQ(told_of(&object, start), "arrive:3 leave signal signal wait_over");
+  __tomos_semaphore_release(&object, 2);
+  __tomos_semaphore_acquired(&object, false, 2);
+  __tomos_semaphore_acquired(&object, true, 1);
+  EXPECT_EQ(told_of(&object, start), "arrive:3 leave signal signal wait_over posting:2 passed:1");
 }
 
 }  // namespace

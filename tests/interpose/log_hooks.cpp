@@ -48,7 +48,7 @@ extern "C" __attribute__((visibility("default"))) std::size_t tomos::test::told_
 
 namespace tomos::runtime {
 
-void acquired(const void* lock, LockMode mode, Address) {
+void acquired(const void* lock, LockMode mode, Address, Taking) {
   note(mode == LockMode::kRead ? "racquired" : "acquired", lock);
 }
 void releasing(const void* lock, LockMode mode, Address) {
@@ -56,8 +56,14 @@ void releasing(const void* lock, LockMode mode, Address) {
 }
 void destroyed(const void* lock, Address) { note("destroyed", lock); }
 void waiting(Address) { note("waiting", nullptr); }
-void signal(const void* object, Address) { note("signal", object); }
-void wait_over(const void* object, Address) { note("wait_over", object); }
+void signal(const void* object, Address, OrderKind) { note("signal", object); }
+void wait_over(const void* object, Address, OrderKind) { note("wait_over", object); }
+void semaphore_posting(const void* semaphore, std::uint64_t tokens, Address) {
+  note("posting", semaphore, tokens);
+}
+void semaphore_passed(const void* semaphore, std::uint64_t left, Address) {
+  note("passed", semaphore, left);
+}
 void barrier_arrive(const void* barrier, std::uint32_t threads, Address) {
   note("arrive", barrier, threads);
 }

@@ -26,7 +26,10 @@ namespace {
 
 bool is_access(Op op) { return op == Op::kRead || op == Op::kWrite; }
 
-bool splits(Op op) { return op == Op::kFork || op == Op::kJoin || op == Op::kBarrier; }
+bool splits(Op op) {
+  return op == Op::kFork || op == Op::kJoin || op == Op::kBarrier || op == Op::kSignal ||
+         op == Op::kWait;
+}
 
 bool takes_part(Op op, Edges edges) {
   switch (op) {
@@ -43,6 +46,8 @@ bool takes_part(Op op, Edges edges) {
     case Op::kBegin:
     case Op::kEnd:
     case Op::kBarrier:
+    case Op::kSignal:
+    case Op::kWait:
     case Op::kNew:
     case Op::kEscape:
     case Op::kFree:

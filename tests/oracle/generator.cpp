@@ -69,6 +69,7 @@ void draw_weights(Random& random, Shape& shape) {
   if (random.percent(40)) shape[Op::kJoin] = 8 * scale(random);
   if (random.percent(20)) shape[Op::kExit] = 4 * scale(random);
   if (random.percent(15)) shape[Op::kBarrier] = scale(random);
+  if (random.percent(15)) shape[Op::kSignal] = shape[Op::kWait] = scale(random);
   if (random.percent(20)) shape[Op::kFree] = scale(random);
   if (random.percent(10)) shape[Op::kNew] = shape[Op::kEscape] = scale(random);
 }
@@ -130,7 +131,8 @@ Event plain_event(ThreadId thread, Op op) {
 }
 
 bool ends(Op op) {
-  return op == Op::kEnd || op == Op::kFork || op == Op::kJoin || op == Op::kBarrier;
+  return op == Op::kEnd || op == Op::kFork || op == Op::kJoin || op == Op::kBarrier ||
+         op == Op::kSignal || op == Op::kWait;
 }
 
 bool is_release(Op op) { return op == Op::kRelease || op == Op::kReadRelease; }
@@ -212,7 +214,7 @@ class Generator {
         break;
       case NameKind::kBarrier:
         event.object = random_.below(2);
-        event.count = static_cast<std::uint16_t>(event.object + 1);
+        if (event.op == Op::kBarrier) event.count = static_cast<std::uint16_t>(event.object + 1);
         break;
       case NameKind::kLabel:
       case NameKind::kLocation:
@@ -267,6 +269,8 @@ class Generator {
       case Op::kAcquire:
       case Op::kReadAcquire:
       case Op::kBarrier:
+      case Op::kSignal:
+      case Op::kWait:
       case Op::kNew:
       case Op::kEscape:
       case Op::kFree:
@@ -298,9 +302,9 @@ Names make_names() {
 }
 
 std::string std_operation(const Event& event) {
-  constexpr std::array<const char*, kOpCount> kWords{"begin",   "end",  "r",      "w",    "acq",
-                                                     "rel",     "racq", "rrel",   "fork", "join",
-                                                     "barrier", "new",  "escape", "free", "exit"};
+  constexpr std::array<const char*, kOpCount> kWords{
+      "begin", "end",     "r",   "w",      "acq",  "rel",  "racq",   "rrel", "fork",
+      "join",  "barrier", "new", "escape", "free", "exit", "signal", "wait"};
   const char* word = kWords[static_cast<std::size_t>(event.op)];
   if (object_kind(event.op) == NameKind::kLocation) return word;
   const std::string object = names().name(object_kind(event.op), event.object);

@@ -57,6 +57,8 @@ bool Validity::allows(const Event& event) {
     case Op::kWrite:
     case Op::kFree:
     case Op::kBarrier:
+    case Op::kSignal:
+    case Op::kWait:
       return true;
     case Op::kEnd:
       return self.depth > 0;
@@ -144,6 +146,9 @@ void Validity::apply(const Event& event) {
       break;
     case Op::kExit:
       self.over = true;
+      break;
+    case Op::kSignal:
+    case Op::kWait:
       break;
   }
 }

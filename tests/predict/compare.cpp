@@ -86,7 +86,7 @@ bool matters(Switch way, const Subject& subject, const Trace& trace) {
     case Switch::kNoEscape:
       return has(trace, {Op::kNew});
     case Switch::kNoHappensBefore:
-      return has(trace, {Op::kFork, Op::kJoin, Op::kBarrier});
+      return has(trace, {Op::kFork, Op::kJoin, Op::kBarrier, Op::kWait});
     case Switch::kNoMultilockset:
       return reduces || races;
     case Switch::kNoAcqARel:

@@ -77,6 +77,10 @@ bool Interleavings::enabled(std::span<const std::uint8_t> positions, ThreadId th
   if (ended(positions, thread) || !ready(positions, thread)) return false;
   const Step& step = model_.threads[thread][positions[thread]];
   if (step.op == Op::kJoin) return ended(positions, step.object) && ready(positions, step.object);
+  if (step.op == Op::kWait) {
+    return std::ranges::all_of(model_.awaited[step.object],
+                               [&](const Place& place) { return passed(positions, place); });
+  }
   for (ThreadId other = 0; other < model_.threads.size(); ++other) {
     if (waits_for(positions, thread, other)) return false;
   }

@@ -24,6 +24,7 @@ class Builder {
     number_variables();
     number_transactions();
     number_meetings();
+    number_waits();
     model_.forked_by.resize(model_.threads.size());
     return std::move(model_);
   }
@@ -72,6 +73,8 @@ class Builder {
       case Op::kFork:
       case Op::kJoin:
       case Op::kBarrier:
+      case Op::kSignal:
+      case Op::kWait:
         order(i);
         break;
       case Op::kNew:
@@ -124,6 +127,15 @@ class Builder {
     self.current = kNone;
     self.begin = i;
     if (!options_.happens_before) return;
+    if (event.op == Op::kSignal) {
+      signals_[event.object].push_back({.thread = event.thread, .position = add(i, 0, kNone)});
+      return;
+    }
+    if (event.op == Op::kWait) {
+      const Place place{.thread = event.thread, .position = add(i, 0, kNone)};
+      waits_[place] = signals_[event.object];
+      return;
+    }
     if (event.op != Op::kBarrier) {
       at(model_.threads, event.object);
       const std::size_t position = add(i, event.object, kNone);
@@ -181,6 +193,16 @@ class Builder {
     }
   }
 
+  // In the order of the threads.
+  void number_waits() {
+    for (auto& [place, signals] : waits_) {
+      model_.threads[place.thread][place.position].object =
+          static_cast<std::uint32_t>(model_.awaited.size());
+      std::ranges::sort(signals);
+      model_.awaited.push_back(std::move(signals));
+    }
+  }
+
   struct Meeting {
     std::uint32_t size = 0;
     std::vector<Place> arrivals;
@@ -196,6 +218,8 @@ class Builder {
   std::map<Life, std::uint32_t> lives_;  // and their numbers
   std::vector<Life> accessed_;           // by each access
   std::map<std::pair<std::uint32_t, std::uint32_t>, Meeting> meetings_;
+  std::map<std::uint32_t, std::vector<Place>> signals_;  // so far, by what they signal
+  std::map<Place, std::vector<Place>> waits_;
 };
 
 // Without the accesses that `drop` wants gone. Positions move, so what refers to them is renewed.
@@ -217,6 +241,7 @@ Model without(const Model& model, Drop drop) {
     if (fork) move(*fork);
   }
   for (std::vector<Place>& meeting : result.meetings) std::ranges::for_each(meeting, move);
+  for (std::vector<Place>& signals : result.awaited) std::ranges::for_each(signals, move);
   return result;
 }
 
@@ -230,7 +255,7 @@ bool same_model(const Model& a, const Model& b) {
   const auto same = [](const std::vector<Step>& x, const std::vector<Step>& y) {
     return std::ranges::equal(x, y, &Step::same_but_place);
   };
-  return std::ranges::equal(a.threads, b.threads, same);
+  return std::ranges::equal(a.threads, b.threads, same) && a.awaited == b.awaited;
 }
 
 Model only_transactions(const Model& model, std::span<const std::size_t> kept) {

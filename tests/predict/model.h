@@ -21,8 +21,8 @@ inline constexpr std::size_t kNone = SIZE_MAX;
 struct Step {
   std::size_t event = 0;  // its place in the observed trace
   Op op = Op::kRead;
-  // Variable (every life between two frees is one of its own), lock, thread, or meeting at a
-  // barrier.
+  // Variable (every life between two frees is one of its own), lock, thread, meeting at a barrier,
+  // or for a wait its place in Model::awaited.
   std::uint32_t object = 0;
   std::size_t transaction = kNone;  // kNone: synchronisation outside of transactions
 
@@ -35,13 +35,15 @@ struct Transaction {
   ThreadId thread = 0;
   bool single = false;        // one access outside begin and end
   std::size_t outermost = 0;  // the begin it comes from; a single one: its event
-  std::size_t begin = 0;      // that, or the fork, join or barrier that split it
+  std::size_t begin = 0;      // that, or what split it: fork, join, barrier, signal, wait
 };
 
 // A step of a thread.
 struct Place {
   ThreadId thread = 0;
   std::size_t position = 0;
+
+  friend auto operator<=>(const Place&, const Place&) = default;
 };
 
 struct Model {
@@ -49,6 +51,7 @@ struct Model {
   std::vector<Transaction> transactions;  // by thread, in its order; only those that have steps
   std::vector<std::optional<Place>> forked_by;  // for each thread
   std::vector<std::vector<Place>> meetings;  // who arrives; nobody passes before all have arrived
+  std::vector<std::vector<Place>> awaited;   // for each wait: the signals that it comes after
   std::uint32_t variables = 0;
   std::uint32_t locks = 0;
 
@@ -57,7 +60,7 @@ struct Model {
 
 struct ModelOptions {
   bool escape = true;          // false: accesses before the escape count
-  bool happens_before = true;  // false: fork, join and barrier order nothing
+  bool happens_before = true;  // false: fork, join, barrier and signals order nothing
 };
 
 Model model_of(std::span<const Event> trace, const ModelOptions& options = {});

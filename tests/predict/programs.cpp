@@ -55,7 +55,8 @@ struct Shape {
   std::uint32_t across = 0;      // percent: a lock is held across the border of a transaction
   bool main = false;             // a thread that forks and joins the others
   bool barrier = false;
-  bool made = false;  // variable 0 is made by new
+  std::uint32_t signals = 0;  // signals and waits of a worker, at most
+  bool made = false;          // variable 0 is made by new
   bool large = false;
   bool ring = false;  // each worker shares one variable with the next, one with the one before
 };
@@ -116,6 +117,7 @@ Shape draw_shape(Random& random) {
   if (many_locks && shape.most == 1 && random.percent(30)) shape.workers = 3;
   if (random.percent(5)) shape.main = true;
   if (random.percent(4)) shape.barrier = true;
+  if (random.percent(12)) shape.signals = random.between(1, 3);
   if (random.percent(4)) shape.made = true;
   if (random.percent(8)) shape.outside = 30;
   if (random.percent(5)) shape.across = 40;
@@ -324,6 +326,10 @@ class Author {
     std::size_t last = 0;
     for (std::uint32_t m = 0; m < meetings; ++m) {
       last = meet_at(last, event(self_, Op::kBarrier, 0, meet)) + 1;
+    }
+    for (std::uint32_t s = shape_.signals > 0 ? random_.below(shape_.signals + 1) : 0; s > 0; --s) {
+      const Op op = random_.percent(50) ? Op::kSignal : Op::kWait;
+      meet_at(0, event(self_, op, random_.below(2)));
     }
     if (random_.percent(3)) add(Op::kExit);
   }

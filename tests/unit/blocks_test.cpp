@@ -198,5 +198,56 @@ TEST(Blocks, ALongTransactionIsThinnedOut) {
   EXPECT_EQ(found(Scope::kAll, loop + " end\nT1 begin acq(L) r(y) rel(L) end\n"), Patterns{});
 }
 
+// Two semaphores hand a pair of variables back and forth.
+TEST(Blocks, SignalsKeepTransactionsApart) {
+  constexpr std::string_view kHanded =
+      "T1 begin(put) w(x) w(y) signal(full) end\n"
+      "T2 begin(take) wait(full) r(x) r(y) signal(empty) end\n"
+      "T1 begin(put) wait(empty) w(x) w(y) end\n";
+  constexpr std::string_view kUnasked =
+      "T1 begin(put) w(x) w(y) signal(full) end\n"
+      "T2 begin(take) wait(full) r(x) r(y) end\n"
+      "T1 begin(put) w(x) w(y) end\n";
+  for (const Scope scope : {Scope::kTwoTransactions, Scope::kAll}) {
+    EXPECT_EQ(found(scope, kHanded), Patterns{});
+    EXPECT_NE(found(scope, kUnasked), Patterns{});
+  }
+}
+
+// Single accesses to what is gone are forgotten when there are many; not those that cut a
+// transaction that is still open.
+TEST(Blocks, WhatCutsAnOpenTransactionIsNotForgotten) {
+  std::string program =
+      "T0 begin r(x) r(x)\n"
+      "T1 w(x) free(x)\n";
+  for (int i = 0; i < 5000; ++i) program += fmt::format("T{} w(z{}) free(z{})\n", 1 + i % 2, i, i);
+  EXPECT_EQ(found(Scope::kTwoTransactions, program + "T0 end\n"), Patterns{"R-W-R"});
+}
+
+std::string each(std::string_view operation, int count) {
+  std::string all;
+  for (int i = 0; i < count; ++i) all += fmt::format(" {}(a{})@2", operation, i);
+  return all;
+}
+
+// Two elements of an array stand for all; their pairs would be 200 million.
+TEST(Blocks, ElementsOfAnArrayAreAlike) {
+  constexpr int kMany = 20'000;
+  const std::string reader = "T0 begin@1" + each("r", kMany) + " end\n";
+  EXPECT_EQ(found(Scope::kTwoTransactions, reader + "T1 begin@3" + each("w", kMany) + " end\n"),
+            Patterns{"R(a0)-W(a0)-W(a1)-R(a1)"});
+  EXPECT_EQ(found(Scope::kTwoTransactions, reader + "T1" + each("w", kMany) + "\n"), Patterns{});
+}
+
+// An element that is treated otherwise stands for itself.
+TEST(Blocks, ElementsOfAnArrayThatDiffer) {
+  const std::string reader = "T0 begin@1" + each("r", 50) + " end\n";
+  EXPECT_EQ(found(Scope::kTwoTransactions, reader + "T1 begin@3 w(a40)@4 w(a45)@5 end\n"),
+            (Patterns{"R(a40)-W(a40)-W(a45)-R(a45)", "W(a40)-R(a40)-R(a45)-W(a45)"}));
+  EXPECT_EQ(found(Scope::kTwoTransactions, reader + "T1 begin@3 w(a45)@4 w(a40)@5 end\n"),
+            Patterns{"W(a45)-R(a40)-W(a40)-R(a45)"});
+  EXPECT_EQ(found(Scope::kTwoTransactions, reader + "T1 begin@3 w(a40)@4 end\n"), Patterns{});
+}
+
 }  // namespace
 }  // namespace tomos

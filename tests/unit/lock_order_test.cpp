@@ -84,6 +84,14 @@ TEST(LockOrder, OneOrderIsFine) {
             kNone);
 }
 
+TEST(LockOrder, WhoOnlyTriesDoesNotWait) {
+  EXPECT_EQ(cycles("T1 acq(A) try(B) rel(B) rel(A)\nT2 acq(B) try(A) rel(A) rel(B)\n"), kNone);
+  EXPECT_EQ(cycles("T1 acq(A) acq(B) rel(B) rel(A)\nT2 acq(B) rtry(A) rrel(A) rel(B)\n"), kNone);
+  // But what it gets that way, others wait for.
+  EXPECT_EQ(cycles("T1 try(A) acq(B) rel(B) rel(A)\nT2 try(B) acq(A) rel(A) rel(B)\n"),
+            Cycles{"A->B->A"});
+}
+
 TEST(LockOrder, OneThreadDoesNotBlockItself) {
   EXPECT_EQ(cycles("T1 acq(A) acq(B) rel(B) rel(A) acq(B) acq(A) rel(A) rel(B)\n"), kNone);
   EXPECT_EQ(cycles("T1 acq(A) acq(B) rel(B) rel(A) acq(B) acq(A) rel(A) rel(B)\n"

@@ -465,5 +465,13 @@ TEST(Races, MultilocksetIsPairwiseAndWithinFigure3) {
   EXPECT_GT(spared, 20);
 }
 
+TEST(Races, SignalsOrder) {
+  EXPECT_FALSE(racy("A|w(x) A|signal(s) B|wait(s) B|w(x)"));
+  EXPECT_TRUE(racy("A|w(x) A|signal(s) B|wait(other) B|w(x)"));
+  EXPECT_TRUE(racy("A|signal(s) A|w(x) B|wait(s) B|w(x)"));
+  EXPECT_TRUE(racy("B|wait(s) B|w(x) A|w(x) A|signal(s)"));
+  EXPECT_FALSE(racy("A|w(x) A|signal(s) B|wait(s) B|signal(t) C|wait(t) C|w(x)"));
+}
+
 }  // namespace
 }  // namespace tomos

@@ -54,6 +54,15 @@ TEST(Json, SaysEverythingTheReportKnows) {
   EXPECT_EQ(finding["replay"], "tomos check account.std");
 }
 
+TEST(Json, SaysHowSureAFindingIs) {
+  Report report = account_report();
+  EXPECT_EQ(json::parse(print_json(report))["findings"][0]["confidence"], "full");
+  report.findings[0].doubt = "libplain.so synchronises";
+  const json finding = json::parse(print_json(report))["findings"][0];
+  EXPECT_EQ(finding["confidence"], "reduced");
+  EXPECT_EQ(finding["doubt"], "libplain.so synchronises");
+}
+
 TEST(Json, IsUtf8WhateverTheNamesAre) {
   Report report = account_report();
   report.findings[0].events[0].variable = "bal\xff\xfe";

@@ -141,6 +141,19 @@ TEST(Text, SaysWhatWhereWhyAndWhatToDo) {
   EXPECT_FALSE(has(text, "found 1 times"));
 }
 
+TEST(Text, SaysWhyAFindingIsLessSureAndPutsItLast) {
+  Report report = account_report();
+  Finding sure = report.findings[0];
+  sure.transactions[0].label = "other";
+  report.findings[0].doubt = "libplain.so synchronises";
+  report.findings.push_back(sure);
+  const std::string text = print_text(report, {.color = false, .columns = 100});
+  EXPECT_TRUE(has(text, "1. Atomicity violation, observed by"));
+  EXPECT_TRUE(has(text, "2. Atomicity violation, observed (less sure) by"));
+  EXPECT_TRUE(has(text, "  Less sure: libplain.so synchronises\n"));
+  EXPECT_LT(text.find("other"), text.find("(less sure)"));
+}
+
 TEST(Text, KeepsToTheWidth) {
   Report report = account_report();
   report.findings[0].replay = "";

@@ -171,13 +171,15 @@ TEST_P(Serializability, ReentrantLock) {
   EXPECT_EQ(data(kCut), kOk);
 }
 
-TEST_P(Serializability, ForkJoinAndBarrierSplitATransaction) {
+TEST_P(Serializability, WhatOrdersThreadsSplitsATransaction) {
   constexpr std::string_view kWhole = "T0|begin T0|w(x) T1|w(x) T0|r(x) T0|end";
   constexpr std::string_view kFork = "T0|begin T0|w(x) T0|fork(T1) T1|w(x) T0|r(x) T0|end";
   constexpr std::string_view kJoin = "T0|begin T0|w(x) T1|w(x) T0|join(T1) T0|r(x) T0|end";
   constexpr std::string_view kBarrier = "T0|begin T0|w(x) T0|barrier(b,1) T1|w(x) T0|r(x) T0|end";
   EXPECT_EQ(data(kWhole), Numbers{4});
-  for (const std::string_view split : {kFork, kJoin, kBarrier}) {
+  constexpr std::string_view kSignal = "T0|begin T0|w(x) T0|signal(s) T1|w(x) T0|r(x) T0|end";
+  constexpr std::string_view kWait = "T0|begin T0|w(x) T1|w(x) T0|wait(s) T0|r(x) T0|end";
+  for (const std::string_view split : {kFork, kJoin, kBarrier, kSignal, kWait}) {
     EXPECT_EQ(data(split), kOk) << split;
     EXPECT_EQ(sync(split), kOk) << split;
   }

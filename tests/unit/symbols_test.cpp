@@ -147,6 +147,14 @@ TEST_P(SymbolsOf, AllocatedTypes) {
   EXPECT_EQ(library_.allocated("deposit"), "");
 }
 
+// What is handed on is of the type it is received as only if it has that type's size.
+TEST_P(SymbolsOf, ReceivedTypes) {
+  const std::uint64_t recorded = library_["new-recorded"];
+  EXPECT_EQ(library_.symbols.received_type(recorded, 8), "bank::Hidden");
+  EXPECT_EQ(library_.symbols.received_type(recorded, 16), "");
+  EXPECT_EQ(library_.symbols.received_type(library_["new-declared"], 8), "");
+}
+
 TEST_P(SymbolsOf, FieldsOfTypes) {
   Symbols& symbols = library_.symbols;
   EXPECT_EQ(symbols.field("bank::Account", 0), "bank::Account::m_");
@@ -219,6 +227,10 @@ TEST(Symbols, InC) {
     EXPECT_EQ(library.symbols.global(library["depth"]), "depth");
     EXPECT_EQ(library.allocated("malloc"), "item") << name;
     EXPECT_EQ(library.symbols.field("struct item", 8), "item::flags");
+    // Nobody has written the names inside of a lock.
+    EXPECT_EQ(library.symbols.global(library["guards.ready"]), "guards.ready");
+    EXPECT_EQ(library.symbols.global(library["guards.locks[1]"]), "guards.locks[1]");
+    EXPECT_EQ(library.symbols.field("pthread_mutex_t", 0), "pthread_mutex_t");
     EXPECT_EQ(library.symbols.field("queue_t", 4), "queue_t::tail");
     EXPECT_EQ(library.symbols.field("queue_t", 24), "queue_t::items[1].data");
   }

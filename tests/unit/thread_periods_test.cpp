@@ -37,6 +37,27 @@ TEST(ThreadPeriods, Barrier) {
   EXPECT_TRUE(periods.concurrent(first[2], periods.current(0)));
 }
 
+TEST(ThreadPeriods, SignalAndWait) {
+  ThreadPeriods periods(true);
+  const PeriodId before[] = {periods.current(0), periods.current(1), periods.current(2)};
+  periods.signal(0, 7);
+  periods.signal(1, 7);
+  const PeriodId beside = periods.current(0);
+  periods.wait(2, 8);  // nobody signalled that
+  EXPECT_FALSE(periods.before(before[0], periods.current(2)));
+  periods.wait(2, 7);
+  EXPECT_TRUE(periods.before(before[0], periods.current(2)));
+  EXPECT_TRUE(periods.before(before[1], periods.current(2)));
+  EXPECT_TRUE(periods.concurrent(before[0], before[2]));
+  EXPECT_TRUE(periods.concurrent(beside, periods.current(2)));
+  const PeriodId after = periods.current(2);
+  periods.wait(2, 7);
+  EXPECT_NE(periods.current(2), after);  // nothing new, but a transaction is over
+  periods.signal(2, 9);
+  periods.wait(0, 9);
+  EXPECT_TRUE(periods.before(before[1], periods.current(0)));  // by way of thread 2
+}
+
 TEST(ThreadPeriods, WithoutHappensBeforeAllThreadsAreConcurrent) {
   ThreadPeriods periods(false);
   const PeriodId parent = periods.current(0);

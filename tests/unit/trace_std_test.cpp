@@ -21,8 +21,9 @@ constexpr const char* kForm =
     "Write thread|operation|location, like T1|w(x)|12, or # before a comment.";
 constexpr const char* kOperations =
     "The operations are begin, begin(label), end, acq(lock), rel(lock), racq(lock), rrel(lock), "
-    "r(variable), w(variable), fork(thread), join(thread), barrier(name,count), new(variable), "
-    "escape(variable), free(variable), exit.";
+    "try(lock), rtry(lock), "
+    "r(variable), w(variable), fork(thread), join(thread), barrier(name,count), signal(name), "
+    "wait(name), new(variable), escape(variable), free(variable), exit.";
 
 std::vector<Named> parse(std::string_view text) {
   const auto source = text_source(text);
@@ -56,11 +57,13 @@ TEST(StdText, EveryOperation) {
       {Op::kReadRelease, 0, "T1", "L", "25"},  {Op::kBarrier, 3, "T1", "b", "30"},
       {Op::kNew, 0, "T1", "x", "5"},           {Op::kEscape, 0, "T1", "x", "6"},
       {Op::kFree, 0, "T1", "x", "99"},         {Op::kExit, 0, "T1", "", "100"},
+      {Op::kSignal, 0, "T2", "s", "7"},        {Op::kWait, 0, "T2", "s", "8"},
+      {Op::kAcquire, 1, "T2", "L", "9"},       {Op::kReadAcquire, 1, "T2", "M", "10"},
   };
   EXPECT_EQ(parse("T0|fork(T1)|10\nT0|join(T1)|90\nT1|begin|20\nT1|end|29\nT1|begin(transfer)|20\n"
                   "T1|acq(L)|21\nT1|rel(L)|25\nT1|r(x)|22\nT1|w(x)|24\nT1|racq(L)|21\n"
                   "T1|rrel(L)|25\nT1|barrier(b,3)|30\nT1|new(x)|5\nT1|escape(x)|6\nT1|free(x)|99\n"
-                  "T1|exit|100\n"),
+                  "T1|exit|100\nT2|signal(s)|7\nT2|wait(s)|8\nT2|try(L)|9\nT2|rtry(M)|10\n"),
             expected);
 }
 

@@ -145,6 +145,7 @@ inline Trace arbitrary_trace(std::uint64_t seed, std::size_t size) {
     if (kind != NameKind::kLocation) event.object = id(kind);
     if (event.op == Op::kBegin && random() % 2 == 0) event.object = 0;
     if (event.op == Op::kBarrier) event.count = static_cast<std::uint16_t>(1 + random() % 65535);
+    if (event.op == Op::kAcquire || event.op == Op::kReadAcquire) event.count = random() % 2;
     if (random() % 2 == 0) event.location = kNumericLocation | random() % kNumericLocation;
     if (random() % 4 == 0) event.location = id(NameKind::kLocation);
     trace.events.push_back(event);

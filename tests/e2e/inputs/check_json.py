@@ -4,8 +4,8 @@ import json
 import sys
 
 FINDING = {
-    "id": str, "analysis": str, "analyses": list, "kind": str, "verdict": str, "pattern": str, "message": str, "transactions": list,
-    "events": list, "edges": list, "threads": list, "fix": str, "replay": str, "input": str, "count": int,
+    "id": str, "analysis": str, "analyses": list, "kind": str, "verdict": str, "confidence": str, "pattern": str, "message": str,
+    "transactions": list, "events": list, "edges": list, "threads": list, "fix": str, "replay": str, "input": str, "count": int,
 }
 THREAD = {"name": str, "creator": str, "location": dict, "stack": list}
 EVENT = {
@@ -39,7 +39,8 @@ assert r["schema"] == "tomos/1" and r["tool"] in ("check", "run")
 assert all(verdict in ("ok", "violation", "unknown") for verdict in r["verdicts"].values())
 assert r["stats"]["peak_rss"] > 1_000_000
 for finding in f:
-    check(finding, FINDING | ({"test": str} if "test" in finding else {}), "finding")
+    check(finding, FINDING | {key: str for key in ("doubt", "test") if key in finding}, "finding")
+    assert finding["confidence"] == ("reduced" if "doubt" in finding else "full")
     assert finding["analyses"][0] == finding["analysis"]
     for thread in finding["threads"]:
         check(thread, THREAD, "thread")

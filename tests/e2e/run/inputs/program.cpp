@@ -39,6 +39,14 @@ static void violate() {
   two.join();
 }
 
+// A thread that ends with a lock that it holds.
+static void hold() {
+  std::thread([] {
+    counter_mutex.lock();
+    ++counter;
+  }).join();
+}
+
 static int make_child() {
   const pid_t child = fork();
   if (child == 0) {
@@ -67,6 +75,7 @@ int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "nothing";
   const auto is = [what](const char* name) { return std::strcmp(what, name) == 0; };
   if (is("violate")) violate();
+  if (is("hold")) hold();
   if (is("arguments")) {
     for (int i = 2; i < argc; ++i) std::printf("<%s>\n", argv[i]);
   }

@@ -1,6 +1,5 @@
-// Two binary semaphores hand two variables back and forth. Prediction does not know what order they
-// make.
-// FINDS: label=put variable=width at=width
+// Two binary semaphores hand two variables back and forth: each wait needs the post of the other
+// thread.
 // FLAGS: -std=c++20
 #include <semaphore>
 
@@ -13,7 +12,7 @@ int height;
 
 void put(int size) {
   empty.acquire();
-  width = size;  // @width
+  width = size;
   height = size;
   full.release();
 }

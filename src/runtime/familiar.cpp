@@ -1,0 +1,81 @@
+#include "runtime/familiar.h"
+
+#include "runtime/runtime.h"
+
+namespace tomos::runtime {
+
+using recording::Op;
+using recording::Slot;
+
+namespace {
+
+Familiar& familiar_at(Thread& thread, Address begin_pc) {
+  return thread.familiars[(begin_pc * 0x9e37'79b9'7f4a'7c15U) >> 57];
+}
+static_assert(kFamiliar == 1U << (64 - 57));
+
+std::uint64_t lives_of(const Familiar& familiar) {
+  std::uint64_t sum = 0;
+  for (const Familiar::Step* step = familiar.steps; step->what != 0; ++step) {
+    sum = mixed(sum, lives.of(step->address()));
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool begin_familiar(Thread& thread) {
+  Familiar& familiar = familiar_at(thread, thread.begin_pc);
+  if (familiar.label != thread.label || familiar.begin_pc != thread.begin_pc ||
+      familiar.period != thread.period || familiar.held != thread.mark.held) {
+    return false;
+  }
+  if (const std::uint64_t ends = lives.ends(); ends != familiar.ends) {
+    if (lives_of(familiar) != familiar.lives) return false;
+    familiar.ends = ends;
+  }
+  thread.familiar = &familiar;
+  thread.next_step = familiar.steps;
+  return true;
+}
+
+void abandon_familiar(Thread& thread) {
+  Familiar* const familiar = thread.familiar;
+  if (familiar == nullptr) return;
+  const Familiar::Step* const end = thread.next_step;
+  thread.familiar = nullptr;
+  familiar->label = 0;
+  ++familiar->misses;
+  thread.filter.new_epoch();
+  for (const Familiar::Step* step = familiar->steps; step < end; ++step) {
+    take_access(thread, step->address(), step->size(), step->write(), step->pc);
+  }
+}
+
+void learn_familiar(Thread& thread) {
+  Familiar& familiar = familiar_at(thread, thread.begin_pc);
+  if (familiar.begin_pc != thread.begin_pc) {
+    familiar = {.begin_pc = thread.begin_pc};
+  } else if (familiar.misses >= Familiar::kPatience) {
+    return;
+  }
+  familiar.label = 0;
+  std::size_t count = 0;
+  for (const Slot* slot = thread.mark.slot; slot < thread.next; ++slot) {
+    const Op op = recording::op_of(slot->a);
+    if (op == Op::kBegin || op == Op::kStack || op == Op::kTime) continue;
+    if ((op != Op::kRead && op != Op::kWrite) || count == Familiar::kMaxSteps) return;
+    familiar.steps[count++] = {
+        .what = Familiar::Step::pack(recording::value_of(slot->a), recording::small_of(slot->a),
+                                     op == Op::kWrite),
+        .pc = recording::pc_of(slot->b)};
+  }
+  familiar.steps[count] = {};
+  familiar.label = thread.label;
+  familiar.held = thread.mark.held;
+  familiar.period = thread.period;
+  familiar.ends = lives.ends();
+  familiar.lives = lives_of(familiar);
+}
+
+}  // namespace tomos::runtime

@@ -107,7 +107,7 @@ class BlockCompare {
 
   // Comparisons of two blocks, and places on the grids of pair_order.h: in all, and after there are
   // more findings than anybody wants to see.
-  static constexpr std::uint64_t kBudget = 2'000'000'000;
+  static constexpr std::uint64_t kBudget = 1'000'000'000;
   static constexpr std::uint64_t kAfterLimit = 20'000'000;
 };
 

@@ -214,11 +214,11 @@ template <bool kWrite, std::uint32_t kSize>
   return shared_access<kWrite, kSize>(*thread, address, pc, cell);
 }
 
-template <bool kWrite>
-[[gnu::noinline]] void shared_wide_access(Thread& thread, Address address, Address pc) {
-  for (Address at = address; at < address + 16;) {
+template <bool kWrite, std::uint32_t kSize>
+[[gnu::noinline]] void shared_spanning_access(Thread& thread, Address address, Address pc) {
+  for (Address at = address; at < address + kSize;) {
     const Address next = (at | 7) + 1;
-    const Address end = next < address + 16 ? next : address + 16;
+    const Address end = next < address + kSize ? next : address + kSize;
     if (end - at == 8) {
       access<kWrite, 8>(at, pc);
     } else {
@@ -226,49 +226,41 @@ template <bool kWrite>
     }
     at = end;
   }
-  // Also what goes into the first half.
-  if (kWrite && thread.stored_pointer != 0) await_stored_range(thread, address, 16);
+  // Also what goes into the first part.
+  if (kWrite && kSize >= 8 && thread.stored_pointer != 0) {
+    await_stored_range(thread, address, kSize);
+  }
 }
 
-// Sixteen bytes, in two neighbouring cells most of the time.
-template <bool kWrite>
-[[gnu::always_inline]] inline void wide_access(Address address, Address pc) {
+// In several neighbouring cells.
+template <bool kWrite, std::uint32_t kSize>
+[[gnu::always_inline]] inline void spanning_access(Address address, Address pc) {
   Thread* thread = observer;
   if (thread == nullptr || !has_shadow(address)) return;
   Region* region = region_of(address);
-  if (region != nullptr && address % kPageSize <= kPageSize - 16) {
+  if (region != nullptr && address % kPageSize <= kPageSize - kSize) {
     const PageState page = page_in(*region, address).load(std::memory_order_relaxed);
     if (page == static_cast<PageState>(thread->fast_cell)) return;
     if (page == tomos::runtime::kIgnored && (!kWrite || is_no_pointer(*thread))) {
-      if (kWrite) await_stored_range(*thread, address, 16);
+      if (kWrite && kSize >= 8) await_stored_range(*thread, address, kSize);
       return;
     }
-    if (page == kCells || page == kMixed) {
+    if (!is_uniform(page)) {
       const std::atomic<Cell>* cells = &cell_in(*region, address);
       const Cell first = cells[0].load(std::memory_order_relaxed);
-      const Cell last = cells[(address + 15) / 8 - address / 8].load(std::memory_order_relaxed);
-      if (first == thread->fast_cell && last == first && (address & 7) == 0) return;
+      const Cell second = cells[1].load(std::memory_order_relaxed);
+      const bool both = kSize < 16 || (address & 7) == 0;
+      if (first == thread->fast_cell && second == first && both) return;
     }
   }
-  return shared_wide_access<kWrite>(*thread, address, pc);
+  return shared_spanning_access<kWrite, kSize>(*thread, address, pc);
 }
 
 // May lie across two cells.
 template <bool kWrite, std::uint32_t kSize>
 [[gnu::always_inline]] inline void unaligned_access(Address address, Address pc) {
-  const std::uint32_t first = 8 - (address & 7);
-  if (kSize <= first) {
-    access<kWrite, kSize>(address, pc);
-    return;
-  }
-  Thread* thread = observer;
-  if (thread == nullptr || !has_shadow(address)) return;
-  for (Address at = address; at < address + kSize;) {
-    const Address next = (at | 7) + 1;
-    const Address end = next < address + kSize ? next : address + kSize;
-    slow_access(*thread, at, static_cast<std::uint32_t>(end - at), kWrite, pc);
-    at = end;
-  }
+  if (kSize <= 8 - (address & 7)) return access<kWrite, kSize>(address, pc);
+  return spanning_access<kWrite, kSize>(address, pc);
 }
 
 }  // namespace
@@ -363,7 +355,7 @@ TOMOS_ACCESSES(2)
 TOMOS_ACCESSES(4)
 TOMOS_ACCESSES(8)
 #define TOMOS_WIDE(name, write) \
-  void __tsan_##name##16(void* address) { wide_access<write>(ADDRESS, CALLER); }
+  void __tsan_##name##16(void* address) { spanning_access<write, 16>(ADDRESS, CALLER); }
 TOMOS_WIDE(read, false)
 TOMOS_WIDE(write, true)
 TOMOS_WIDE(volatile_read, false)
@@ -388,10 +380,10 @@ TOMOS_READ_WRITE(unaligned_, unaligned_access, 1)
 TOMOS_READ_WRITE(unaligned_, unaligned_access, 2)
 TOMOS_READ_WRITE(unaligned_, unaligned_access, 4)
 TOMOS_READ_WRITE(unaligned_, unaligned_access, 8)
-#define TOMOS_WIDE_READ_WRITE(name)       \
-  void __tsan_##name##16(void* address) { \
-    wide_access<false>(ADDRESS, CALLER);  \
-    wide_access<true>(ADDRESS, CALLER);   \
+#define TOMOS_WIDE_READ_WRITE(name)              \
+  void __tsan_##name##16(void* address) {        \
+    spanning_access<false, 16>(ADDRESS, CALLER); \
+    spanning_access<true, 16>(ADDRESS, CALLER);  \
   }
 TOMOS_WIDE_READ_WRITE(read_write)
 TOMOS_WIDE_READ_WRITE(unaligned_read_write)

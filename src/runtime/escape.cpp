@@ -180,7 +180,11 @@ void escape_value(Thread& thread, Address value) {
   // Most stored values are no pointers into the heap: find that out before making room.
   if (!has_shadow(value)) return;
   if (!in_stack(thread, value)) {
-    if (region_of(value) == nullptr) return;
+    Region* const region = region_of(value);
+    if (region == nullptr) return;
+    // Nor do most pointers say anything new: their cells tell it sooner than the object.
+    const Cell cell = cell_value(*region, value);
+    if (is_shared(cell) || cell == kIgnored) return;
     const Object object = find_object(value);
     if (object.start == 0 || object.escaped) return;
   }

@@ -188,7 +188,7 @@ class RepeatFilter {
   bool is_repeat(const Access& access, World& world) {
     const std::uint64_t what = access.address | static_cast<std::uint64_t>(access.size) << 48 |
                                static_cast<std::uint64_t>(access.write) << 62 | 1ULL << 63;
-    Seen& seen = table_[((what ^ access.pc << 7) * kHash) >> (64 - kTableBits)];
+    Seen& seen = seen_of(what, access.pc);
     // Memory that was freed and taken again within one version has the same cell, but has changed.
     if (seen.access == what && seen.pc == access.pc && seen.cell == access.cell &&
         seen.epoch == epoch_ && !access.changed) {
@@ -260,6 +260,18 @@ class RepeatFilter {
     std::uint32_t epoch;
     std::uint32_t count;  // in a transaction: how many are on record; outside: news_ at the last
   };
+
+  // Four places for each access: of two that fall together in a loop neither drives out the other.
+  Seen& seen_of(std::uint64_t what, std::uint64_t pc) {
+    constexpr std::size_t kWays = 4;
+    Seen* const set = &table_[(((what ^ pc << 7) * kHash) >> (64 - kTableBits)) & ~(kWays - 1)];
+    Seen* victim = nullptr;
+    for (Seen* way = set; way < set + kWays; ++way) {
+      if (way->access == what && way->pc == pc) return *way;
+      if (way->epoch != epoch_) victim = way;
+    }
+    return victim != nullptr ? *victim : set[turn_++ % kWays];
+  }
 
   // An element's bit in `seen`: one is on record. In `current`, in a transaction: two are; outside:
   // one is, and nothing new came since (as long as `news` is news_).
@@ -376,6 +388,7 @@ class RepeatFilter {
   // One number for all that makes a record under way one that cannot be added to.
   std::uint64_t moment_ = 1;
   std::uint64_t last_moment_ = 1;
+  std::uint32_t turn_ = 0;
   std::uint64_t sweeping_ = 0;  // the last moment at which something was added to a record
   Outside outside_{};
   Place places_[1U << kPlaceBits];

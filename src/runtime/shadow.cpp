@@ -32,6 +32,11 @@ std::atomic<std::uint64_t>* origin_at(Address address) {
   return region == nullptr ? nullptr : &region->origins[(address & (kRegionSize - 1)) >> 4];
 }
 
+// Of an address that has a region.
+std::atomic<std::uint16_t>& starts_at(Address address) {
+  return region_of(address)->starts[(address & (kRegionSize - 1)) >> kPageBits];
+}
+
 // The origin at exactly this address.
 Object object_at(Address start) {
   if (start == 0) return {};
@@ -160,6 +165,7 @@ void add_object(Address start, std::size_t size, Address pc) {
   std::atomic<std::uint64_t>* second = origin_at(start + 16);
   if (first == nullptr || second == nullptr) return;
   second->store(kSize | (size & kPcMask), std::memory_order_relaxed);
+  starts_at(start).fetch_add(1, std::memory_order_relaxed);
   first->store(kStart | (pc & kPcMask), std::memory_order_release);
 }
 
@@ -168,6 +174,7 @@ Object remove_object(Address start) {
   if (object.start == 0) return object;
   if (object.size >= kLarge) large_objects::remove(start);
   origin_at(start)->store(0, std::memory_order_relaxed);
+  starts_at(start).fetch_sub(1, std::memory_order_relaxed);
   origin_at(start + 16)->store(0, std::memory_order_relaxed);
   return object;
 }
@@ -182,6 +189,12 @@ Object find_object(Address inside) {
   const Region* region = region_of(inside);
   while (region != nullptr && at > floor) {
     at -= 16;
+    if (region->starts[(at & (kRegionSize - 1)) >> kPageBits].load(std::memory_order_relaxed) ==
+        0) {
+      at &= ~(kPageSize - 1);
+      if ((at & (kRegionSize - 1)) == 0) region = region_of(at - 16);
+      continue;
+    }
     if ((region->origins[(at & (kRegionSize - 1)) >> 4].load(std::memory_order_relaxed) & kStart) !=
         0) {
       const Object object = object_at(at);

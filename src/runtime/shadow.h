@@ -40,6 +40,7 @@ struct Region {
   std::atomic<Cell> cells[kCellsPerRegion];
   std::atomic<std::uint64_t> origins[kOriginsPerRegion];
   std::atomic<PageState> pages[kRegionSize >> kPageBits];
+  std::atomic<std::uint16_t> starts[kRegionSize >> kPageBits];  // of objects in each page
   std::atomic<std::uint32_t> objects;  // small ones that were made here; the first few thousand
 };
 inline constexpr std::size_t kHugePage = std::size_t{2} << 20;

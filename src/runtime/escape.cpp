@@ -69,6 +69,7 @@ bool share_page(Region& region, Address at, bool ignored, Stamp now) {
   std::atomic<PageState>& page = page_in(region, at);
   const PageState old = page.load(std::memory_order_relaxed);
   if (ignored) {
+    if (old == kCells) return true;  // whoever touches it first sees to it
     if (old == kMixed) unfold(region, at, kUntouched);
     page.store(kIgnored, std::memory_order_release);
   } else if (is_local(old) && is_uniform(old)) {
@@ -77,8 +78,10 @@ bool share_page(Region& region, Address at, bool ignored, Stamp now) {
   return old != kMixed || ignored;
 }
 
-// Local cells of an object become shared, still in the hands of their owner.
-void share_cells(const Object& object) {
+// Local cells of an object become shared, still in the hands of their owner. Whether some that were
+// in use are looked at no more.
+bool share_cells(const Object& object) {
+  bool ignores = false;
   const Address start = object.start;
   const Address end = object.start + object.size;
   const Address ignored = end_of_interest(object);
@@ -91,15 +94,18 @@ void share_cells(const Object& object) {
     }
     if (at % kPageSize == 0 && end - at >= kPageSize &&
         share_page(*region, at, at >= ignored, now)) {
+      ignores |= page_in(*region, at).load(std::memory_order_relaxed) == kIgnored;
       at += kPageSize - 8;
       continue;
     }
     std::atomic<Cell>& cell = cell_in(*region, at);
     Cell old = cell.load(std::memory_order_relaxed);
     if (!is_local(old)) continue;
+    ignores |= at >= ignored;
     cell.compare_exchange_strong(
         old, at < ignored ? shared_exclusive(local_owner(old), next_version(0, now)) : kIgnored);
   }
+  return ignores;
 }
 
 void note_shared_stack(Thread& owner, Address lowest) {
@@ -160,8 +166,7 @@ void escape_one(Thread& thread, Address value, Pending& pending) {
   const Object object = find_object(value);
   if (object.start == 0 || object.escaped || !mark_escaped(object.start)) return;
   record_object(thread, object.start, object.size, object.pc);
-  share_cells(object);
-  if (end_of_interest(object) < object.start + object.size) note_cutoff(thread);
+  if (share_cells(object)) note_cutoff(thread);
   pending.push(object.start, object.start + object.size);
 }
 
@@ -217,7 +222,7 @@ void first_touch(Thread& thread, Region& region, Address address, Cell old) {
     if (object.start != 0) {
       Pending pending(thread);
       escape_one(thread, address, pending);
-      share_cells(object);
+      if (share_cells(object)) note_cutoff(thread);
       cascade(thread, pending);
     } else if (Thread* other = threads[owner].load();
                other != nullptr && in_stack(*other, address)) {
@@ -243,6 +248,7 @@ void first_touch(Thread& thread, Region& region, Address address, Cell old) {
   const Cell fresh =
       object.escaped ? shared_exclusive(thread.number, next_version(0, now)) : thread.local_cell;
   const Address ignored = object.escaped ? end_of_interest(object) : ~Address{0};
+  if (address >= ignored) note_cutoff(thread);
   const Address window = address & ~(kWindow - 1);
   const Address start = object.start > window ? object.start : window;
   const Address object_end = object.start + object.size;

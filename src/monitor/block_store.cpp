@@ -162,7 +162,9 @@ void BlockStore::close(ThreadId thread) {
   Shape& kept = shapes_[slots_[slot] - 1];
   context_.periods().add_to(kept.periods, open.period);
   if (scope_ == BlockScope::kAll) kept.ran(thread, ++now_);
-  if (waits_ && taken_ >= limits_.room) stop_waiting();
+  // Taken apart they need several times as much.
+  constexpr std::size_t kPatience = 4;
+  if (waits_ && taken_ >= kPatience * limits_.room) stop_waiting();
 }
 
 void BlockStore::close_lone(Open& open, std::size_t step) {

@@ -10,7 +10,7 @@
 // All bytes of a variable have seen the same accesses, so it is enough to keep a state for each
 // byte, without knowing yet what the variables will be: untouched, one thread's, or several
 // threads'; and a bit each for written, for accessed in a transaction, and for a bound. One
-// thread's is a number in a small list that each page has of its threads. That takes 5 KB for a
+// thread's is a number in a small list that each page has of its threads. That takes 5.5 KB for a
 // page of 4 KB, nothing for pages that are only accessed as a whole.
 //
 // What was found out about a life is known when it ends, and wanted when it begins. So the survey

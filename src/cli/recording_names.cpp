@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -55,7 +56,7 @@ std::string shown_path(const std::string& path) {
   return below ? plain.substr(here.size()) : plain;
 }
 
-ProgramNames::ProgramNames(const Recording& recording) : recording_(recording) {
+ProgramNames::ProgramNames(const Recording& recording) {
   for (const recording::Module& module : recording.modules()) {
     symbols_.add_module(module.path, module.bias, module.first, module.end);
   }
@@ -78,6 +79,36 @@ std::uint64_t ProgramNames::pc_at(const std::string& location) const {
 
 std::string ProgramNames::location(const recording::Label& label) {
   return fmt::format("{}:{}", shown_path(label.file), label.line);
+}
+
+std::vector<Frame> ProgramNames::from_outside(std::span<const std::uint64_t> stack) {
+  std::vector<Frame> all;
+  for (const std::uint64_t pc : stack) {
+    const std::vector<Frame>& frames = symbols_.frames(pc);
+    all.insert(all.end(), frames.begin(), frames.end());
+  }
+  std::ranges::reverse(all);
+  return all;
+}
+
+// It stands in the innermost function of the user's that it both begins and ends in: often a
+// function does nothing but take the lock, and another nothing but give it back.
+RecordingNames::Section ProgramNames::section(std::span<const std::uint64_t> begin,
+                                              std::span<const std::uint64_t> end) {
+  const std::vector<Frame> first = from_outside(begin);
+  const std::vector<Frame> last = from_outside(end);
+  std::size_t both = 0;  // how many functions
+  bool together = true;  // both have come by the same calls so far
+  while (together && both < first.size() && both < last.size() &&
+         first[both].function == last[both].function) {
+    together = first[both] == last[both];
+    ++both;
+  }
+  if (both == 0) both = first.size();
+  while (both > 0 && first[both - 1].system) --both;
+  if (both == 0) return {};
+  const Frame& home = first[both - 1];
+  return {.name = fmt::format("critical section in {}", home.function), .place = place_of(home)};
 }
 
 bool ProgramNames::is_users(std::uint64_t pc) {
@@ -122,17 +153,14 @@ std::vector<std::string> ProgramNames::frames(std::span<const std::uint64_t> sta
 }
 
 ProgramNames::Allocation ProgramNames::allocation(const recording::Object& object) {
-  std::vector<std::uint64_t> stack = {object.pc};
-  const auto callers = recording_.stack(object.stack);
-  stack.insert(stack.end(), callers.begin(), callers.end());
+  const std::array<std::uint64_t, 2> both = {object.pc, object.caller};
+  const std::span<const std::uint64_t> stack(both.begin(), object.caller == 0 ? 1 : 2);
   const std::string& type = symbols_.allocated_type(object.pc);
   if (!type.empty()) return {type, place(stack)};
   // The program may have an allocator of its own: who called that knows what it wanted.
-  constexpr std::size_t kMaxCallers = 4;
-  std::span<const std::uint64_t> calls(stack);
-  for (std::size_t i = 0; i < kMaxCallers && !calls.empty(); ++i, calls = calls.subspan(1)) {
-    const std::string& received = symbols_.received_type(calls.front(), object.length);
-    if (!received.empty()) return {received, place(calls)};
+  for (std::size_t i = 0; i < stack.size(); ++i) {
+    const std::string& received = symbols_.received_type(stack[i], object.length);
+    if (!received.empty()) return {received, place(stack.subspan(i))};
   }
   return {"", place(stack)};
 }

@@ -20,6 +20,8 @@ class ProgramNames : public RecordingNames {
   std::string location(std::uint64_t pc) override;
   std::string location(std::uint64_t pc, std::span<const std::uint64_t> calls) override;
   std::string location(const recording::Label& label) override;
+  Section section(std::span<const std::uint64_t> begin,
+                  std::span<const std::uint64_t> end) override;
   bool is_users(std::uint64_t pc) override;
   std::string variable(std::uint64_t address, std::uint64_t size, std::uint64_t pc,
                        const recording::Object* object) override;
@@ -45,6 +47,8 @@ class ProgramNames : public RecordingNames {
   std::vector<std::string> problems() const { return symbols_.problems(); }
 
  private:
+  // All frames of a stack, outermost first.
+  std::vector<Frame> from_outside(std::span<const std::uint64_t> stack);
   // What the memory is called: a global variable, or a member of an object on the heap. Empty if
   // nothing is known.
   std::string memory(std::uint64_t address, const recording::Object* object);
@@ -55,7 +59,6 @@ class ProgramNames : public RecordingNames {
   };
   Allocation allocation(const recording::Object& object);
 
-  const Recording& recording_;
   Symbols symbols_;
   std::unordered_map<std::string, std::uint64_t> pcs_;    // by location
   std::unordered_map<std::string, std::uint64_t> first_;  // a member's first object's address

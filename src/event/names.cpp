@@ -124,6 +124,16 @@ std::uint32_t Names::add(NameKind kind, std::string_view name) {
   return id;
 }
 
+std::uint32_t Names::add_unnamed(NameKind kind) {
+  std::vector<std::string_view>& names = tables_[index(kind)].names;
+  names.emplace_back(&kUnnamed, 0);
+  return static_cast<std::uint32_t>(names.size() - 1);
+}
+
+void Names::set_name(NameKind kind, std::uint32_t id, std::string_view name) {
+  tables_[index(kind)].names[id] = keep(name);
+}
+
 std::string Names::name(NameKind kind, std::uint32_t id) const {
   if (kind == NameKind::kLocation && (id & kNumericLocation) != 0) {
     return std::to_string(id & ~kNumericLocation);

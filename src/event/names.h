@@ -8,9 +8,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "event/event.h"
@@ -68,12 +70,23 @@ class Names {
   // Returns its id.
   std::uint32_t add(NameKind kind, std::string_view name);
 
+  // Adds something whose name takes effort to find out: `make` is asked for it, with kind and id,
+  // when somebody wants to see it, and answers with set_name(). Most names nobody ever sees.
+  std::uint32_t add_unnamed(NameKind kind);
+  void name_on_demand(std::function<void(NameKind, std::uint32_t)> make) {
+    make_ = std::move(make);
+  }
+  void set_name(NameKind kind, std::uint32_t id, std::string_view name);
+
   // The name; for a numeric location its digits.
   std::string name(NameKind kind, std::uint32_t id) const;
 
   // The same without a copy, for ids below count(). Valid as long as this object.
   std::string_view view(NameKind kind, std::uint32_t id) const {
-    return tables_[static_cast<std::size_t>(kind)].names.at(id);
+    const std::vector<std::string_view>& names = tables_[static_cast<std::size_t>(kind)].names;
+    if (names.at(id).data() == &kUnnamed) [[unlikely]]
+      make_(kind, id);
+    return names[id];
   }
 
   // Says that view() will soon be called with the same arguments.
@@ -98,11 +111,13 @@ class Names {
     std::vector<std::string_view> names;
     std::vector<Slot> slots;  // open addressing; empty until somebody interns
   };
+  static constexpr char kUnnamed = 0;  // where the view of a name that is still to be made points
   std::string_view keep(std::string_view name);
   void grow(Table& table) const;
 
   std::uint64_t seed_;
   std::array<Table, kNameKindCount> tables_;
+  std::function<void(NameKind, std::uint32_t)> make_;
   std::vector<std::unique_ptr<char[]>> arena_;
   std::size_t arena_left_ = 0;
   char* arena_next_ = nullptr;

@@ -56,57 +56,79 @@ bool needs_last_write(const BlockAccess& first, const BlockAccess& second) {
 
 }  // namespace
 
-namespace {
-
-// The members of one class have this in common.
-std::uint64_t class_of(const BlockAccess& access) {
-  return hash(pair(access.held, access.variable), access.op, access.flags);
-}
-
-// A place for each key, in the order they come.
-template <class Class>
-class Sorted {
+// Sorts into groups and classes, in the order they come.
+class BlockCompare::Grouping {
  public:
-  Class& at(std::uint64_t key) {
-    const auto [place, is_new] = places_.try_emplace(key, classes.size());
-    if (is_new) classes.emplace_back();
-    return classes[place->second];
+  explicit Grouping(Locksets& locksets) : locksets_(locksets) {}
+
+  void add(std::uint32_t id, std::uint64_t places, const Locks& locks, const PeriodSet& periods) {
+    const auto [group, is_new] = groups_of_.try_emplace(places, groups.size());
+    if (is_new) groups.push_back({.classes = {}, .periods = {}, .always = locks});
+    Group& own = groups[group->second];
+    own.always = {.first = locksets_.common(own.always.first, locks.first),
+                  .second = locksets_.common(own.always.second, locks.second),
+                  .across = locksets_.common(own.always.across, locks.across)};
+    own.periods.add(periods);
+    const auto [place, is_new_class] = classes_.try_emplace(
+        hash(places, pair(locks.first, locks.second), locks.across), own.classes.size());
+    if (is_new_class) own.classes.emplace_back();
+    Class& its = own.classes[place->second];
+    its.members.push_back(id);
+    its.periods.add(periods);
   }
-  std::vector<Class> classes;
+
+  std::vector<Group> groups;
 
  private:
-  std::unordered_map<std::uint64_t, std::size_t> places_;
+  Locksets& locksets_;
+  std::unordered_map<std::uint64_t, std::size_t> groups_of_;  // by place
+  std::unordered_map<std::uint64_t, std::size_t> classes_;    // in its group
 };
 
-}  // namespace
-
 void BlockCompare::index() {
-  if (!accesses_of_.empty()) return;
-  std::vector<AccessId> order(store_.accesses().size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](AccessId id) { return pair(access(id).variable, id); });
-  for (std::size_t i = 0; i < order.size();) {
-    const SharedId variable = access(order[i]).variable;
-    Sorted<AccessClass> sorted;
-    for (; i < order.size() && access(order[i]).variable == variable; ++i) {
-      AccessClass& own = sorted.at(class_of(access(order[i])));
-      own.members.push_back(order[i]);
-      own.periods.add(store_.periods(store_.access_occurrences(), order[i]));
-    }
-    accesses_of_.emplace(variable, std::move(sorted.classes));
-  }
+  if (holds_.empty()) index_accesses();
 }
 
-std::vector<BlockCompare::BlockClass> BlockCompare::classes(std::span<const BlockId> blocks) const {
-  Sorted<BlockClass> sorted;
-  for (const BlockId id : blocks) {
-    const std::uint64_t key =
-        hash(class_of(first(id)), class_of(second(id)), store_.blocks()[id].across);
-    BlockClass& own = sorted.at(key);
-    own.members.push_back(id);
-    own.periods.add(store_.periods(store_.block_occurrences(), id));
+// Takes in the accesses that there are now.
+void BlockCompare::index_accesses() {
+  by_variable_.resize(store_.accesses().size());
+  std::iota(by_variable_.begin(), by_variable_.end(), 0);
+  std::ranges::sort(by_variable_, {}, [&](AccessId id) { return pair(access(id).variable, id); });
+  for (const AccessId id : by_variable_) {
+    const BlockAccess& of = access(id);
+    holds_.push_back({.variable = of.variable, .held = of.held, .writes = of.is_write()});
   }
-  return std::move(sorted.classes);
+  std::ranges::sort(holds_);
+  const auto repeated = std::ranges::unique(holds_);
+  holds_.erase(repeated.begin(), repeated.end());
+}
+
+std::span<const AccessId> BlockCompare::accesses_of(SharedId variable) const {
+  const auto of = [&](AccessId id) { return access(id).variable; };
+  const auto [first, last] = std::ranges::equal_range(by_variable_, variable, {}, of);
+  return {first, last};
+}
+
+std::vector<BlockCompare::Group> BlockCompare::groups(std::span<const AccessId> accesses) const {
+  Grouping grouping(store_.locksets());
+  for (const AccessId id : accesses) {
+    const BlockAccess& of = access(id);
+    grouping.add(id, hash(place(of), of.flags),
+                 {.first = of.held, .second = of.held, .across = of.held},
+                 store_.periods(store_.access_occurrences(), id));
+  }
+  return std::move(grouping.groups);
+}
+
+std::vector<BlockCompare::Group> BlockCompare::block_groups(std::span<const BlockId> blocks) const {
+  Grouping grouping(store_.locksets());
+  for (const BlockId id : blocks) {
+    const BlockAccess& a = first(id);
+    const BlockAccess& b = second(id);
+    grouping.add(id, hash(place(a), place(b), pair(a.flags, b.flags), a.variable), locks_of(id),
+                 store_.periods(store_.block_occurrences(), id));
+  }
+  return std::move(grouping.groups);
 }
 
 bool BlockCompare::spend(std::uint64_t steps) {
@@ -123,7 +145,7 @@ bool BlockCompare::spend(std::uint64_t steps) {
 }
 
 const std::optional<BlockCompare::Pair>& BlockCompare::concurrent(ShapeId a, ShapeId b) {
-  constexpr std::size_t kMany = std::size_t{1} << 22U;
+  constexpr std::size_t kMany = std::size_t{1} << 18U;
   if (concurrent_.size() > kMany) concurrent_.clear();
   const auto [at, is_new] = concurrent_.try_emplace(pair(a, b));
   if (is_new) {
@@ -138,9 +160,9 @@ bool BlockCompare::can_be_cut(LocksetId across, const BlockAccess& cut) {
   const auto [at, is_new] =
       can_be_cut_.try_emplace(hash(pair(across, cut.variable), cut.is_write()), false);
   if (is_new) {
-    at->second = std::ranges::any_of(accesses_of(cut.variable), [&](const AccessClass& other) {
-      const BlockAccess& its = access(other.members[0]);
-      return conflict(cut, its) && !store_.locksets().exclude(across, its.held);
+    const auto of = std::ranges::equal_range(holds_, cut.variable, {}, &Hold::variable);
+    at->second = std::ranges::any_of(of, [&](const Hold& other) {
+      return (cut.is_write() || other.writes) && !store_.locksets().exclude(across, other.held);
     });
   }
   return at->second;
@@ -198,7 +220,20 @@ void BlockCompare::look_for(BlockId block, const Occurrences& others, std::uint3
 }
 
 void BlockCompare::one_variable() {
-  index();
+  if (!store_.is_whole()) {
+    index();
+    compare_variables();
+    return;
+  }
+  for (const BlockStore::Range& range : store_.batches(false)) {
+    store_.take_apart(range);
+    index_accesses();
+    compare_variables();
+  }
+  store_.forget_blocks();
+}
+
+void BlockCompare::compare_variables() {
   std::vector<BlockId> blocks;
   for (BlockId id = 0; id < store_.blocks().size(); ++id) {
     if (first(id).variable == second(id).variable) blocks.push_back(id);
@@ -213,16 +248,40 @@ void BlockCompare::one_variable() {
   }
 }
 
+// Looks in two groups for two classes that fit together, and with `look` in their members, until
+// one violation is found; if it is known already, that it is possible here too is enough.
+template <class Fits, class Key, class Look>
+void BlockCompare::compare(const Group& own, const Group& others, Fits fits, Key key, Look look) {
+  const std::uint64_t wanted = key(own.any(), others.any());
+  for (const Class& ours : own.classes) {
+    for (const Class& theirs : others.classes) {
+      if (!spend(1)) return;
+      if (!fits(ours.members[0], theirs.members[0])) continue;
+      if (!store_.context().periods().find_concurrent(ours.periods, theirs.periods)) continue;
+      if (const auto known = reported_.find(wanted); known != reported_.end()) {
+        violations_.again(known->second);
+        return;
+      }
+      for (const std::uint32_t one : ours.members) {
+        for (const std::uint32_t other : theirs.members) {
+          if (!spend(1)) return;
+          look(wanted, one, other);
+          if (reported_.contains(wanted)) return;
+        }
+      }
+    }
+  }
+}
+
 // Blocks of one variable, with all accesses to it.
 void BlockCompare::compare_with_accesses(std::span<const BlockId> blocks) {
-  const std::span<const AccessClass> others = accesses_of(first(blocks[0]).variable);
-  for (const BlockClass& own : classes(blocks)) {
-    const BlockId one = own.members[0];
-    for (const AccessClass& other : others) {
+  const std::vector<Group> others = groups(accesses_of(first(blocks[0]).variable));
+  for (const Group& own : block_groups(blocks)) {
+    const BlockId one = own.any();
+    for (const Group& other : others) {
       if (!spend(1)) return;
-      if (!is_unserializable(first(one), access(other.members[0]), second(one))) continue;
-      if (store_.locksets().exclude(store_.blocks()[one].across, access(other.members[0]).held))
-        continue;
+      if (!is_unserializable(first(one), access(other.any()), second(one))) continue;
+      if (store_.locksets().exclude(own.always.across, other.always.first)) continue;
       if (!store_.context().periods().find_concurrent(own.periods, other.periods)) continue;
       if (needs_last_write(first(one), second(one)) && !is_visible(first(one).variable)) continue;
       compare(own, other);
@@ -230,36 +289,49 @@ void BlockCompare::compare_with_accesses(std::span<const BlockId> blocks) {
   }
 }
 
-void BlockCompare::compare(const BlockClass& own, const AccessClass& others) {
-  for (const BlockId id : own.members) {
-    for (const AccessId between : others.members) {
-      if (!spend(1)) return;
-      const std::uint64_t key = hash(place(first(id)), place(access(between)), place(second(id)));
-      if (const auto known = reported_.find(key); known != reported_.end()) {
-        violations_.again(known->second);
-        continue;
-      }
-      look_for(
-          id, store_.access_occurrences(), between,
-          [](const Occurrence& ours, const Occurrence& its) {
-            return std::array{Wanted{.own = ours.first, .other = its.first, .own_first = true},
-                              Wanted{.own = ours.second, .other = its.first, .own_first = false}};
-          },
-          [&](std::span<const Scheduled>, ThreadId ours, ThreadId its) {
-            const Block& block = store_.blocks()[id];
-            const CycleEvent middle = event_of(between, its, 1, 1);
-            const std::array cycle = {
-                CycleEdge{.from = event_of(block.first, ours, 0, 0), .to = middle},
-                CycleEdge{.from = middle, .to = event_of(block.second, ours, 0, 2)}};
-            reported_[key] = violations_.add(cycle, store_.locksets());
-          });
-    }
-  }
+void BlockCompare::compare(const Group& own, const Group& others) {
+  compare(
+      own, others,
+      [&](BlockId block, AccessId between) {
+        return !store_.locksets().exclude(store_.blocks()[block].across, access(between).held);
+      },
+      [&](BlockId block, AccessId between) {
+        return hash(place(first(block)), place(access(between)), place(second(block)));
+      },
+      [&](std::uint64_t key, BlockId id, AccessId between) {
+        look_for(
+            id, store_.access_occurrences(), between,
+            [](const Occurrence& ours, const Occurrence& its) {
+              return std::array{Wanted{.own = ours.first, .other = its.first, .own_first = true},
+                                Wanted{.own = ours.second, .other = its.first, .own_first = false}};
+            },
+            [&](std::span<const Scheduled>, ThreadId ours, ThreadId its) {
+              const Block& block = store_.blocks()[id];
+              const CycleEvent middle = event_of(between, its, 1, 1);
+              const std::array cycle = {
+                  CycleEdge{.from = event_of(block.first, ours, 0, 0), .to = middle},
+                  CycleEdge{.from = middle, .to = event_of(block.second, ours, 0, 2)}};
+              reported_[key] = violations_.add(cycle, store_.locksets());
+            });
+      });
 }
 
 void BlockCompare::two_variables() {
-  index();
-  make_wide_blocks();
+  if (!store_.is_whole()) {
+    index();
+    compare_pairs({.first = 0, .end = ~SharedId{0}});
+    return;
+  }
+  for (const BlockStore::Range& range : store_.batches(true)) {
+    if (!spend(1)) return;
+    store_.forget_blocks();
+    compare_pairs(range);
+  }
+}
+
+// Pairs of which the lower variable is in the range.
+void BlockCompare::compare_pairs(const BlockStore::Range& range) {
+  make_wide_blocks(range);
   std::vector<std::pair<std::uint64_t, BlockId>> by_variables;
   for (BlockId id = 0; id < store_.blocks().size(); ++id) {
     const SharedId a = first(id).variable;
@@ -283,74 +355,119 @@ void BlockCompare::compare_with_blocks(std::span<const BlockId> blocks) {
     return can_be_cut(store_.blocks()[id].across, second(id));
   };
   if (std::ranges::none_of(blocks, can_cut)) return;
-  const std::vector<BlockClass> all = classes(blocks);
+  const std::vector<Group> all = block_groups(blocks);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const BlockId own = all[i].members[0];
-    const LocksetId across = store_.blocks()[own].across;
     for (std::size_t j = 0; j < all.size(); ++j) {
       if (!spend(1)) return;
-      const BlockId other = all[j].members[0];
+      const BlockId own = all[i].any();
+      const BlockId other = all[j].any();
       const bool nested = first(other).variable == first(own).variable;
-      if (nested ? !can_cut(own) : j < i || (!can_cut(own) && !can_cut(other))) continue;
+      if (!nested && j < i) continue;
       const BlockAccess& y = nested ? first(other) : second(other);
       const BlockAccess& x = nested ? second(other) : first(other);
       if (!conflict(first(own), y) || !conflict(second(own), x)) continue;
-      const bool y_between = !store_.locksets().exclude(across, y.held);
-      const bool x_between = !store_.locksets().exclude(across, x.held);
-      const LocksetId other_across = store_.blocks()[other].across;
-      const bool we_between = !store_.locksets().exclude(other_across, first(own).held) &&
-                              !store_.locksets().exclude(other_across, second(own).held);
-      if (nested ? !y_between || !x_between : !y_between && !x_between && !we_between) continue;
+      if (!can_cross(own, all[i].always, other, all[j].always, nested)) continue;
       if (!store_.context().periods().find_concurrent(all[i].periods, all[j].periods)) continue;
       compare(all[i], all[j], nested);
     }
   }
 }
 
-void BlockCompare::compare(const BlockClass& own, const BlockClass& others, bool nested) {
-  for (const BlockId id : own.members) {
-    for (const BlockId other : others.members) {
+// Whether, as far as locks tell, two blocks like these can overlap, or the other be nested in ours.
+bool BlockCompare::can_cross(BlockId own, const Locks& ours, BlockId other, const Locks& its,
+                             bool nested) {
+  if (!can_be_cut(ours.across, second(own)) && (nested || !can_be_cut(its.across, second(other)))) {
+    return false;
+  }
+  const Locksets& locksets = store_.locksets();
+  const bool first_between = !locksets.exclude(ours.across, its.first);
+  const bool second_between = !locksets.exclude(ours.across, its.second);
+  if (nested) return first_between && second_between;
+  return first_between || second_between ||
+         (!locksets.exclude(its.across, ours.first) && !locksets.exclude(its.across, ours.second));
+}
+
+void BlockCompare::compare(const Group& own, const Group& others, bool nested) {
+  const auto y_of = [&](BlockId id) {
+    return nested ? store_.blocks()[id].first : store_.blocks()[id].second;
+  };
+  const auto x_of = [&](BlockId id) {
+    return nested ? store_.blocks()[id].second : store_.blocks()[id].first;
+  };
+  compare(
+      own, others,
+      [&](BlockId one, BlockId other) {
+        return can_cross(one, locks_of(one), other, locks_of(other), nested);
+      },
+      [&](BlockId one, BlockId other) {
+        return hash(place(first(one)), place(access(y_of(other))), place(access(x_of(other))),
+                    place(second(one)));
+      },
+      [&](std::uint64_t key, BlockId id, BlockId other) {
+        const AccessId y = y_of(other);
+        const AccessId x = x_of(other);
+        look_for(
+            id, store_.block_occurrences(), other,
+            [&](const Occurrence& ours, const Occurrence& its) {
+              return std::array{Wanted{.own = ours.first,
+                                       .other = nested ? its.first : its.second,
+                                       .own_first = true},
+                                Wanted{.own = ours.second,
+                                       .other = nested ? its.second : its.first,
+                                       .own_first = false}};
+            },
+            [&](std::span<const Scheduled> found, ThreadId ours, ThreadId its) {
+              // Where our two stand, and where the other's two.
+              std::array<std::uint64_t, 4> index{};
+              std::array<std::size_t, 2> seen{};
+              for (std::size_t k = 0; k < found.size(); ++k) {
+                const std::size_t side = found[k].own ? 0 : 1;
+                index.at(2 * side + seen.at(side)++) = k;
+              }
+              const Block& block = store_.blocks()[id];
+              std::array cycle = {CycleEdge{.from = event_of(block.first, ours, 0, index[0]),
+                                            .to = event_of(y, its, 1, index[nested ? 2 : 3])},
+                                  CycleEdge{.from = event_of(x, its, 1, index[nested ? 3 : 2]),
+                                            .to = event_of(block.second, ours, 0, index[1])}};
+              // The transaction with the first event is cut; ours may lie between the other's two.
+              if (index[2] < index[0]) std::ranges::reverse(cycle);
+              reported_[key] = violations_.add(cycle, store_.locksets());
+            });
+      });
+}
+
+// Calls `visit(first, second, across)` for every two sites of a shape that are of different
+// variables, the lower one in the range.
+template <class Visit>
+void BlockCompare::for_each_pair(const Shape& shape, std::span<const BlockStore::Site> sites,
+                                 const BlockStore::Range& range, Visit visit) {
+  const auto in_range = [&](const BlockStore::Site& site) {
+    const SharedId variable = access(site.access).variable;
+    return variable >= range.first && variable < range.end;
+  };
+  const auto last = std::ranges::find_if(sites.rbegin(), sites.rend(), in_range).base();
+  for (auto one = sites.begin(); one != sites.end(); ++one) {
+    const bool is_in_range = in_range(*one);
+    LocksetId across = shape.steps[one->step].held;
+    std::uint32_t done = one->step;
+    for (auto other = one + 1; other < (is_in_range ? sites.end() : last); ++other) {
+      if (!is_in_range && !in_range(*other)) continue;
+      const SharedId a = access(one->access).variable;
+      const SharedId b = access(other->access).variable;
+      if (a == b || std::min(a, b) < range.first) continue;
       if (!spend(1)) return;
-      const AccessId y = nested ? store_.blocks()[other].first : store_.blocks()[other].second;
-      const AccessId x = nested ? store_.blocks()[other].second : store_.blocks()[other].first;
-      const std::uint64_t key =
-          hash(place(first(id)), place(access(y)), place(access(x)), place(second(id)));
-      if (const auto known = reported_.find(key); known != reported_.end()) {
-        violations_.again(known->second);
-        continue;
+      for (; done < other->step && across != 0; ++done) {
+        const LocksetId held = shape.steps[done + 1].held;
+        if (held != across) across = store_.locksets().common(across, held);
       }
-      look_for(
-          id, store_.block_occurrences(), other,
-          [&](const Occurrence& ours, const Occurrence& its) {
-            return std::array{
-                Wanted{
-                    .own = ours.first, .other = nested ? its.first : its.second, .own_first = true},
-                Wanted{.own = ours.second,
-                       .other = nested ? its.second : its.first,
-                       .own_first = false}};
-          },
-          [&](std::span<const Scheduled> found, ThreadId ours, ThreadId its) {
-            // Where our two stand, and where the other's two.
-            std::array<std::uint64_t, 4> index{};
-            std::array<std::size_t, 2> seen{};
-            for (std::size_t k = 0; k < found.size(); ++k) {
-              const std::size_t side = found[k].own ? 0 : 1;
-              index.at(2 * side + seen.at(side)++) = k;
-            }
-            const Block& block = store_.blocks()[id];
-            const std::array cycle = {CycleEdge{.from = event_of(block.first, ours, 0, index[0]),
-                                                .to = event_of(y, its, 1, index[nested ? 2 : 3])},
-                                      CycleEdge{.from = event_of(x, its, 1, index[nested ? 3 : 2]),
-                                                .to = event_of(block.second, ours, 0, index[1])}};
-            reported_[key] = violations_.add(cycle, store_.locksets());
-          });
+      visit(*one, *other, across);
     }
   }
 }
 
 // Of transactions with many variables, only the blocks that matter: those that can be cut, and
 // those of the same variables that may do it.
-void BlockCompare::make_wide_blocks() {
+void BlockCompare::make_wide_blocks(const BlockStore::Range& range) {
   if (store_.wide().empty()) return;
   const auto variables = [&](AccessId one, AccessId other) {
     const SharedId a = access(one).variable;
@@ -364,32 +481,30 @@ void BlockCompare::make_wide_blocks() {
       wanted.insert(variables(block.first, block.second));
     }
   }
+  const std::span<const ShapeId> wide = store_.wide();
+  if (sites_.empty()) {
+    for (const ShapeId id : wide) {
+      sites_.push_back(store_.sites(store_.shapes()[id]));
+      std::erase_if(sites_.back(), [&](const BlockStore::Site& site) {
+        return !can_be_cut(0, access(site.access));
+      });
+      sites_.back().shrink_to_fit();
+    }
+  }
   for (const bool cuts : {false, true}) {
-    for (const ShapeId id : store_.wide()) {
-      const Shape& shape = store_.shapes()[id];
-      std::vector<BlockStore::Site> sites = store_.sites(shape);
-      std::erase_if(
-          sites, [&](const BlockStore::Site& site) { return !can_be_cut(0, access(site.access)); });
-      for (std::size_t i = 0; i < sites.size(); ++i) {
-        LocksetId across = shape.steps[sites[i].step].held;
-        std::uint32_t done = sites[i].step;
-        for (std::size_t j = i + 1; j < sites.size(); ++j) {
-          if (!spend(1)) return;
-          for (; done < sites[j].step; ++done) {
-            const LocksetId held = shape.steps[done + 1].held;
-            if (held != across) across = store_.locksets().common(across, held);
-          }
-          const std::uint64_t both = variables(sites[i].access, sites[j].access);
-          const BlockAccess& last = access(sites[j].access);
-          if (last.variable == access(sites[i].access).variable) continue;
-          if (!cuts && can_be_cut(across, last)) wanted.insert(both);
-          if (wanted.size() > kMostPairs) {
-            gave_up_ = kTooMany;
-            return;
-          }
-          if (cuts && wanted.contains(both)) store_.add_block(id, sites[i], sites[j], across);
-        }
-      }
+    for (std::size_t i = 0; i < wide.size(); ++i) {
+      for_each_pair(
+          store_.shapes()[wide[i]], sites_[i], range,
+          [&](const BlockStore::Site& one, const BlockStore::Site& other, LocksetId across) {
+            const std::uint64_t both = variables(one.access, other.access);
+            if (cuts) {
+              if (wanted.contains(both)) store_.add_block(wide[i], one, other, across);
+            } else if (can_be_cut(across, access(other.access))) {
+              wanted.insert(both);
+            }
+          });
+      if (wanted.size() > kMostPairs) gave_up_ = kTooMany;
+      if (!gave_up_.empty()) return;
     }
   }
 }

@@ -58,37 +58,64 @@ class BlockCompare {
  private:
   using Pair = std::pair<PeriodId, PeriodId>;
 
-  // Accesses of one variable that differ only in where they are; blocks of the same variables
-  // likewise. What locks and patterns have to say about one they say about all.
-  struct AccessClass {
-    std::vector<AccessId> members;
+  // Accesses of one variable, or blocks of the same variables, at the same places: what is found of
+  // one is found of all, so one is looked for. They differ in the locks held, and those with the
+  // same locks are a class: what patterns and locks have to say about one they say about all.
+  struct Locks {
+    LocksetId first;
+    LocksetId second;
+    LocksetId across;
+  };
+  struct Class {
+    std::vector<std::uint32_t> members;  // AccessId or BlockId
     PeriodSet periods;
   };
-  struct BlockClass {
-    std::vector<BlockId> members;
+  struct Group {
+    std::vector<Class> classes;
     PeriodSet periods;
+    Locks always;  // held in all of them
+    std::uint32_t any() const { return classes[0].members[0]; }
+  };
+  class Grouping;
+  // How some accesses of a variable are locked.
+  struct Hold {
+    SharedId variable;
+    LocksetId held;
+    bool writes;
+    friend auto operator<=>(const Hold&, const Hold&) = default;
   };
 
   void index();
-  std::vector<BlockClass> classes(std::span<const BlockId> blocks) const;
+  void index_accesses();
+  std::vector<Group> groups(std::span<const AccessId> accesses) const;
+  std::vector<Group> block_groups(std::span<const BlockId> blocks) const;
   bool spend(std::uint64_t steps);
   const std::optional<Pair>& concurrent(ShapeId a, ShapeId b);
-  std::span<const AccessClass> accesses_of(SharedId variable) const {
-    const auto at = accesses_of_.find(variable);
-    return at == accesses_of_.end() ? std::span<const AccessClass>() : at->second;
-  }
+  std::span<const AccessId> accesses_of(SharedId variable) const;
   const BlockAccess& access(AccessId id) const { return store_.accesses()[id]; }
   const BlockAccess& first(BlockId id) const { return access(store_.blocks()[id].first); }
   const BlockAccess& second(BlockId id) const { return access(store_.blocks()[id].second); }
+  Locks locks_of(BlockId id) const {
+    return {
+        .first = first(id).held, .second = second(id).held, .across = store_.blocks()[id].across};
+  }
 
   template <class Want, class Report>
   void look_for(BlockId block, const Occurrences& others, std::uint32_t other, Want want,
                 Report report);
+  template <class Fits, class Key, class Look>
+  void compare(const Group& own, const Group& others, Fits fits, Key key, Look look);
   void compare_with_accesses(std::span<const BlockId> blocks);
   void compare_with_blocks(std::span<const BlockId> blocks);
-  void compare(const BlockClass& own, const AccessClass& others);
-  void compare(const BlockClass& own, const BlockClass& others, bool nested);
-  void make_wide_blocks();
+  bool can_cross(BlockId own, const Locks& ours, BlockId other, const Locks& its, bool nested);
+  void compare(const Group& own, const Group& others);
+  void compare(const Group& own, const Group& others, bool nested);
+  void compare_variables();
+  void compare_pairs(const BlockStore::Range& range);
+  template <class Visit>
+  void for_each_pair(const Shape& shape, std::span<const BlockStore::Site> sites,
+                     const BlockStore::Range& range, Visit visit);
+  void make_wide_blocks(const BlockStore::Range& range);
 
   CycleEvent event_of(AccessId id, ThreadId thread, std::uint64_t transaction,
                       std::uint64_t index) const;
@@ -96,7 +123,9 @@ class BlockCompare {
   BlockStore& store_;
   const AnalysisOptions& options_;
   Violations& violations_;
-  std::unordered_map<SharedId, std::vector<AccessClass>> accesses_of_;
+  std::vector<AccessId> by_variable_;                 // all accesses
+  std::vector<Hold> holds_;                           // sorted
+  std::vector<std::vector<BlockStore::Site>> sites_;  // of the wide shapes
   std::unordered_map<std::uint64_t, std::optional<Pair>> concurrent_;
   std::unordered_map<std::uint64_t, bool> can_be_cut_;
   std::unordered_map<std::uint64_t, std::size_t> reported_;

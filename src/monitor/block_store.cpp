@@ -4,8 +4,6 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "monitor/variable_classes.h"
-
 namespace tomos {
 
 namespace {
@@ -106,15 +104,12 @@ void BlockStore::finish() {
   const std::vector<LoneAccesses::Access> lone = lone_.take();
   if (waits_) {
     judge_variables(lone);
-    leave_to_others(lone);
-    for (ShapeId id = 0; id < shapes_.size() && !no_room(); ++id) {
-      keep_parts(id, take_apart(shapes_[id]));
-      if (scope_ == BlockScope::kTwoTransactions && sites(shapes_[id]).size() > 1) {
-        wide_.push_back(id);
-      }
+    reduce(lone);
+    for (ShapeId id = 0; id < shapes_.size() && scope_ == BlockScope::kTwoTransactions; ++id) {
+      if (sites(shapes_[id]).size() > 1) wide_.push_back(id);
     }
   }
-  take_apart_lone(lone);
+  add_lone(lone);
 }
 
 BlockStore::Known& BlockStore::known(SharedId variable) {
@@ -140,43 +135,54 @@ void BlockStore::close(ThreadId thread) {
   const Shape& shape = open.shape;
   const auto access = std::ranges::find_if(shape.steps, &Step::is_access);
   if (access == shape.steps.end()) return;
+  locks_span_transactions_ |= shape.outer != 0 || shape.steps.back().held != 0;
   if (scope_ != BlockScope::kAll &&
       std::none_of(access + 1, shape.steps.end(), [](const Step& at) { return at.is_access(); })) {
     close_lone(open, static_cast<std::size_t>(access - shape.steps.begin()));
     return;
   }
+  if (waits_) {
+    if (no_room()) return;
+    if (kept_.add(shape, run_of(open), context_.locksets())) mark_blocks(shape);
+    // Taken apart they need several times as much.
+    constexpr std::size_t kPatience = 4;
+    if (kept_.numbers() >= kPatience * limits_.room * (sizeof(Step) / sizeof(std::uint32_t))) {
+      stop_waiting();
+    }
+    return;
+  }
   if (slots_.size() < 2 * (shapes_.size() + 1)) grow();
   const std::size_t slot = find(shape);
   if (slots_[slot] == 0 && !no_room()) {
-    for (const Step& step : shape.steps) {
-      if (step.is_access()) known(step.object).in_block = true;
-    }
-    if (waits_) {
-      keep(shape, slot);
-      taken_ += shape.steps.size();
-    } else {
-      take_apart_now(shape, open.period, slot);
-    }
+    mark_blocks(shape);
+    take_apart_now(shape, open.period, slot);
   }
   if (slots_[slot] == 0) return;
   Shape& kept = shapes_[slots_[slot] - 1];
   context_.periods().add_to(kept.periods, open.period);
   if (scope_ == BlockScope::kAll) kept.ran(thread, ++now_);
-  // Taken apart they need several times as much.
-  constexpr std::size_t kPatience = 4;
-  if (waits_ && taken_ >= kPatience * limits_.room) stop_waiting();
 }
 
-void BlockStore::close_lone(Open& open, std::size_t step) {
-  if (no_room()) return;
+void BlockStore::mark_blocks(const Shape& shape) {
+  for (const Step& step : shape.steps) {
+    if (step.is_access()) known(step.object).in_block = true;
+  }
+}
+
+const PeriodSet::Run& BlockStore::run_of(Open& open) const {
   if (open.run_of != open.period) {
     PeriodSet one;
     context_.periods().add_to(one, open.period);
     open.run = one.runs()[0];
     open.run_of = open.period;
   }
+  return open.run;
+}
+
+void BlockStore::close_lone(Open& open, std::size_t step) {
+  if (no_room()) return;
   if (lone_.full()) forget_lone();
-  lone_.add(open.shape, step, open.run);
+  lone_.add(open.shape, step, run_of(open));
 }
 
 // Variables that are gone, and on which there can be no violation.
@@ -195,7 +201,7 @@ void BlockStore::forget_lone() {
         const Known& about = known(variable);
         return about.freed && !(about.in_block && about.can_be_cut);
       },
-      taken_ / 4);
+      kept_.size());
 }
 
 std::size_t BlockStore::find(const Shape& shape) const {
@@ -211,11 +217,11 @@ void BlockStore::grow() {
 }
 
 // With `wanted`, only of variables of which that is true.
-BlockStore::Uses BlockStore::uses(const Shape& shape, bool Known::* wanted) const {
+BlockStore::Uses BlockStore::uses(const Shape& shape, bool Known::* wanted, Range range) const {
   Uses uses;
   for (std::uint32_t i = 0; i < shape.steps.size(); ++i) {
     const Step& step = shape.steps[i];
-    if (!step.is_access()) continue;
+    if (!step.is_access() || step.object < range.first || step.object >= range.end) continue;
     if (wanted != nullptr && step.object < known_.size() && !(known_[step.object].*wanted))
       continue;
     uses.push_back({.variable = step.object, .step = i});
@@ -306,6 +312,17 @@ ShapeId BlockStore::keep(const Shape& shape, std::size_t slot) {
   return id;
 }
 
+// One of those that waited.
+void BlockStore::merge(const Shape& shape) {
+  if (slots_.size() < 2 * (shapes_.size() + 1)) grow();
+  const std::size_t slot = find(shape);
+  if (slots_[slot] == 0) {
+    keep(shape, slot);
+  } else {
+    shapes_[slots_[slot] - 1].periods.add(shape.periods);
+  }
+}
+
 void BlockStore::keep_parts(ShapeId id, const Parts& parts) {
   for (const auto& [access, step] : parts.accesses) {
     access_occurrences_.add(access, {.shape = id, .first = step, .second = step});
@@ -316,10 +333,12 @@ void BlockStore::keep_parts(ShapeId id, const Parts& parts) {
 }
 
 // Accesses and 1v-blocks.
-BlockStore::Parts BlockStore::take_apart(const Shape& shape) {
+BlockStore::Parts BlockStore::take_apart(const Shape& shape, Range range) {
   Parts parts;
+  const Uses wanted = uses(shape, &Known::can_be_cut, range);
+  if (wanted.empty()) return parts;
   const HeldAcross held(shape, context_.locksets());
-  for_each_variable(uses(shape, &Known::can_be_cut), [&](std::span<const Use> uses) {
+  for_each_variable(wanted, [&](std::span<const Use> uses) {
     std::uint32_t last_write = kNone;
     for (const Use& use : uses) {
       if (shape.steps[use.step].op == Op::kWrite) last_write = use.step;
@@ -404,6 +423,11 @@ void BlockStore::take_apart_now(const Shape& shape, PeriodId period, std::size_t
 void BlockStore::stop_waiting() {
   waits_ = false;
   for (Known& about : known_) about.can_be_cut = about.can_be_paired = true;
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    merge(kept_.shape(i, context_.locksets()));
+    taken_ += shapes_.back().steps.size();
+  }
+  kept_ = {};
   for (ShapeId id = 0; id < shapes_.size() && !no_room(); ++id) {
     Parts parts = take_apart(shapes_[id]);
     if (scope_ == BlockScope::kTwoTransactions) {
@@ -455,7 +479,8 @@ void BlockStore::judge_variables(std::span<const LoneAccesses::Access> lone) {
   }
   std::vector<Sharing> all(count);
   std::vector<Sharing> paired(count);
-  for (const Shape& shape : shapes_) {
+  for (std::size_t i = 0; i < kept_.size(); ++i) {
+    const Shape& shape = kept_.shape(i, locksets);
     const Uses uses = this->uses(shape, nullptr);
     const std::vector<PeriodSet::Run>& runs = shape.periods.runs();
     const ThreadId first = runs.front().thread;
@@ -484,52 +509,6 @@ void BlockStore::judge_variables(std::span<const LoneAccesses::Access> lone) {
     about.can_be_paired = about.in_block && paired[place].can_be_cut(locksets);
     about.can_be_cut = about.can_be_paired || (about.in_block && all[place].can_be_cut(locksets));
   }
-}
-
-// Takes out the variables that others stand for.
-void BlockStore::leave_to_others(std::span<const LoneAccesses::Access> lone) {
-  std::vector<bool> wanted(known_.size());
-  for (SharedId variable = 0; variable < known_.size(); ++variable) {
-    wanted[variable] = known_[variable].can_be_cut;
-  }
-  if (std::ranges::count(wanted, true) == 0) return;
-  const std::vector<bool> stood_for = variables_stood_for(shapes_, lone, wanted);
-  for (SharedId variable = 0; variable < known_.size(); ++variable) {
-    if (stood_for[variable]) known_[variable].can_be_cut = known_[variable].can_be_paired = false;
-  }
-}
-
-void BlockStore::take_apart_lone(std::span<const LoneAccesses::Access> lone) {
-  for (std::size_t i = 0; i < lone.size() && !no_room();) {
-    const LoneAccesses::Access& first = lone[i];
-    Shape shape;
-    const bool wanted = first.variable < known_.size() && known_[first.variable].in_block &&
-                        known_[first.variable].can_be_cut;
-    if (wanted) {
-      shape = lone_.patterns()[first.pattern];
-      std::ranges::find_if(shape.steps, &Step::is_access)->object = first.variable;
-    }
-    for (;
-         i < lone.size() && lone[i].variable == first.variable && lone[i].pattern == first.pattern;
-         ++i) {
-      const PeriodSet::Run& run = lone[i].periods;
-      for (std::uint32_t at = run.first; wanted && at <= run.last; ++at) {
-        shape.periods.add(run.thread, at);
-      }
-    }
-    if (!wanted) continue;
-    const auto id = static_cast<ShapeId>(shapes_.size());
-    keep_parts(id, take_apart(shape));
-    shapes_.push_back(std::move(shape));
-  }
-}
-
-bool BlockStore::locks_span_transactions() const {
-  const auto spans = [](const Shape& shape) {
-    return shape.outer != 0 || shape.steps.back().held != 0;
-  };
-  return std::ranges::any_of(shapes_, spans) ||
-         std::ranges::any_of(lone_.patterns().values(), spans);
 }
 
 // Leaves out what no block needs any more: of each variable the first and last initial read and the

@@ -23,6 +23,7 @@
 #include "event/event.h"
 #include "monitor/context.h"
 #include "monitor/interned.h"
+#include "monitor/kept_transactions.h"
 #include "monitor/lone_accesses.h"
 #include "monitor/small_run.h"
 #include "monitor/transaction_shape.h"
@@ -138,10 +139,25 @@ class BlockStore {
   PeriodSet periods(const Occurrences& occurrences, std::uint32_t id) const;
 
   // Whether a lock is held when a transaction begins or ends.
-  bool locks_span_transactions() const;
+  bool locks_span_transactions() const { return locks_span_transactions_; }
 
   // Shapes of which not all 2v-blocks were made; ask for those of interest.
   std::span<const ShapeId> wide() const { return wide_; }
+
+  // Whether all shapes were kept until the end. Then nothing has been taken apart: that is done for
+  // some variables at a time, to spare memory.
+  bool is_whole() const { return waits_; }
+  // From this variable up to, not including, that.
+  struct Range {
+    SharedId first;
+    SharedId end;
+  };
+  // Ranges of all variables, with not too many accesses in each, or not too many pairs of an access
+  // with others.
+  std::vector<Range> batches(bool pairs) const;
+  // Makes the accesses and 1v-blocks of these variables, instead of what there was.
+  void take_apart(const Range& range);
+  void forget_blocks();
   // Whether there was no room for some transactions.
   bool lost() const { return lost_; }
   // The accesses of a shape that can be part of a 2v-block, in order: initial reads (the first and
@@ -156,6 +172,7 @@ class BlockStore {
 
  private:
   static constexpr PeriodId kNoPeriod = ~PeriodId{0};
+  static constexpr Range kAllVariables = {.first = 0, .end = ~SharedId{0}};
   struct Open {
     bool active = false;
     PeriodId period = 0;
@@ -187,22 +204,26 @@ class BlockStore {
   Open& open(ThreadId thread);
   void step(const Event& event, bool access);
   void close(ThreadId thread);
+  const PeriodSet::Run& run_of(Open& open) const;
   void close_lone(Open& open, std::size_t step);
   void forget_lone();
   Known& known(SharedId variable);
   void freed(VariableId variable);
 
   bool no_room();
+  void mark_blocks(const Shape& shape);
   ShapeId keep(const Shape& shape, std::size_t slot);
+  void merge(const Shape& shape);
   void keep_parts(ShapeId id, const Parts& parts);
-  Parts take_apart(const Shape& shape);
+  Parts take_apart(const Shape& shape, Range range = kAllVariables);
   void take_apart_pairs(const Shape& shape, const std::vector<Site>& sites, Parts& parts);
   void take_apart_now(const Shape& shape, PeriodId period, std::size_t slot);
   void stop_waiting();
   void judge_variables(std::span<const LoneAccesses::Access> lone);
-  void leave_to_others(std::span<const LoneAccesses::Access> lone);
-  void take_apart_lone(std::span<const LoneAccesses::Access> lone);
-  Uses uses(const Shape& shape, bool Known::* wanted) const;
+  void reduce(std::span<const LoneAccesses::Access> lone);
+  bool leave_to_others(std::span<const LoneAccesses::Access> lone);
+  void add_lone(std::span<const LoneAccesses::Access> lone);
+  Uses uses(const Shape& shape, bool Known::* wanted, Range range = kAllVariables) const;
   void thin_out(Shape& shape);
   std::size_t find(const Shape& shape) const;
   void grow();
@@ -213,6 +234,7 @@ class BlockStore {
   Limits limits_;
   bool waits_;              // for the end, before anything is taken apart
   std::vector<Open> open_;  // by thread
+  KeptTransactions kept_;   // while waiting
   std::vector<Shape> shapes_;
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1024);  // shapes, ShapeId + 1
   LoneAccesses lone_;
@@ -225,6 +247,7 @@ class BlockStore {
   Occurrences block_occurrences_;
   std::vector<ShapeId> wide_;
   bool lost_ = false;
+  bool locks_span_transactions_ = false;
 };
 
 }  // namespace tomos

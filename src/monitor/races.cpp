@@ -32,7 +32,7 @@ std::string locks_of(const Finding::Event& event) {
 std::string access_of(const Finding& finding, const Finding::Event& event) {
   const std::string& label = finding.transactions[event.transaction].label;
   return fmt::format("the {} of {}{} at {} (with {})", event.op, event.thread,
-                     label.empty() ? "" : " in " + label, to_string(event.location),
+                     label.empty() ? "" : " in " + in_sentence(label), to_string(event.location),
                      locks_of(event));
 }
 

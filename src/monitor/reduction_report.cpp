@@ -103,7 +103,7 @@ std::string says(const MisfitEvent& event, std::size_t partner_event, const Find
   const std::string& label = finding.transactions[partner.transaction].label;
   return fmt::format("{}, {} the {} of {}{} at {}", text,
                      event.partner.races ? "which races with" : "and other accesses race with",
-                     partner.op, partner.thread, label.empty() ? "" : " in " + label,
+                     partner.op, partner.thread, label.empty() ? "" : " in " + in_sentence(label),
                      to_string(partner.location));
 }
 

@@ -61,6 +61,10 @@ Finding::Event tell_event(const Names& names, ThreadId thread, Op op, std::uint3
   return event;
 }
 
+std::string in_sentence(const std::string& label) {
+  return label.starts_with("critical section in ") ? "the " + label : label;
+}
+
 std::string describe_transaction(const Finding& finding, std::size_t which) {
   const Finding::Transaction& transaction = finding.transactions[which];
   const std::string place = to_string(transaction.location);
@@ -71,8 +75,9 @@ std::string describe_transaction(const Finding& finding, std::size_t which) {
       }
     }
   }
-  return fmt::format("{} ({}, {})", transaction.label.empty() ? "a transaction" : transaction.label,
-                     transaction.thread, place);
+  const std::string name = in_sentence(transaction.label);
+  return fmt::format("{} ({}, {})", name.empty() ? "a transaction" : name, transaction.thread,
+                     place);
 }
 
 }  // namespace tomos

@@ -25,6 +25,9 @@ Finding::Event tell_event(const Names& names, ThreadId thread, Op op, std::uint3
                           LocationId location, std::span<const ModeLock> locks,
                           std::size_t transaction);
 
+// A label as it stands in a sentence: "withdraw", "the critical section in withdraw".
+std::string in_sentence(const std::string& label);
+
 // "withdraw (T1, account.cpp:12)"; "the write of T2 at account.cpp:20" for one outside any.
 std::string describe_transaction(const Finding& finding, std::size_t which);
 

@@ -72,6 +72,7 @@ class PeriodSet {
     friend bool operator==(const Run&, const Run&) = default;
   };
 
+  void add(const Run& run);
   void add(ThreadId thread, std::uint32_t index) { add(Run{thread, index, index}); }
   void add(const PeriodSet& other) {
     for (const Run& run : other.runs_) add(run);
@@ -81,7 +82,6 @@ class PeriodSet {
   const std::vector<Run>& runs() const;
 
  private:
-  void add(const Run& run);
   void tidy() const;
 
   mutable std::vector<Run> runs_;

@@ -12,6 +12,8 @@
 #include <tuple>
 #include <utility>
 
+#include "symbols/text.h"
+
 namespace tomos::symbols {
 namespace {
 
@@ -67,7 +69,8 @@ Result<std::unique_ptr<DebugFile>> DebugFile::open(const std::string& path) {
   }
   file->read_segments();
   file->dwarf_ = dwarf_of(file->file_.elf);
-  if (file->dwarf_ == nullptr) file->find_split_off();
+  // Of the system's libraries the names of functions will do, and what is split off them is large.
+  if (file->dwarf_ == nullptr && !is_system_file(path)) file->find_split_off();
   return file;
 }
 

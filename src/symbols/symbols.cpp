@@ -29,6 +29,16 @@ struct Module {
   std::optional<symbols::HeapTypes> heap_types;
 };
 
+// Whether malloc gives so many usable bytes for an object of this size, or for an array of them if
+// that can be told. It counts in sixteens, with eight of its own.
+bool fits(std::uint64_t size, std::uint64_t usable) {
+  constexpr std::uint64_t kStep = 16;
+  constexpr std::uint64_t kLeast = 24;
+  constexpr std::uint64_t kTelling = 4 * kStep;
+  if (size == 0 || size > usable) return false;
+  return usable - size < kStep || usable <= kLeast || (size >= kTelling && usable % size < kStep);
+}
+
 }  // namespace
 
 struct Symbols::Impl {
@@ -65,9 +75,11 @@ struct Symbols::Impl {
     return module.info.get();
   }
 
-  // A type may be described in another module than the one that uses it.
+  // A type may be described in another module than the one that uses it; the system's are described
+  // wherever they are used, and its debugging information is large.
   symbols::Layout& all_types() {
     for (; in_layout < order.size(); ++in_layout) {
+      if (symbols::is_system_file(order[in_layout]->path)) continue;
       if (symbols::DebugInfo* info = open(*order[in_layout])) layout.add(info);
     }
     return layout;
@@ -114,7 +126,7 @@ struct Symbols::Impl {
                                  std::uint64_t size) {
     const symbols::HeapTypes* types = heap_types(module_at(pc - 1));
     std::string type = types == nullptr ? "" : types->received_at(at);
-    return !type.empty() && all_types().size(type) == size ? type : "";
+    return !type.empty() && fits(all_types().size(type), size) ? type : "";
   }
 };
 

@@ -49,9 +49,9 @@ class Symbols {
   // malloc): "Account"; empty if unknown.
   const std::string& allocated_type(std::uint64_t pc);
 
-  // The same for what a function hands on: the type of the object, of this many bytes, that an
-  // allocation somewhere below the call at this pc has made, if the call's result goes to a pointer
-  // to a type of that size. Empty if it does not.
+  // The same for what a function hands on: the type of the object that an allocation somewhere
+  // below the call at this pc has made, if the call's result goes to a pointer to a type for which
+  // malloc gives this many usable bytes. Empty if it does not.
   const std::string& received_type(std::uint64_t pc, std::uint64_t size);
 
   // The member of a type at an offset: "Account::balance", "Node::key[2]". An offset beyond the

@@ -17,6 +17,7 @@
 #include <set>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "trace/recording_events.h"
@@ -41,9 +42,6 @@ class OpenRecording : public Recording {
   std::span<const Module> modules() const override { return modules_; }
   std::span<const NoteText> notes() const override { return notes_; }
   std::span<const Thread> threads() const override { return tables_.threads; }
-  std::span<const std::uint64_t> stack(std::uint64_t id) const override {
-    return tables_.stacks.find(id);
-  }
   const std::optional<Error>& damage() const override { return damage_; }
   std::unique_ptr<RecordedEvents> events(RecordingNames& names,
                                          RecordingOptions options) const override {
@@ -58,6 +56,7 @@ class OpenRecording : public Recording {
     std::vector<Segment> segments;
     std::uint64_t stack = 0;
     std::uint64_t creation_stack = 0;
+    Point section;     // where the critical section that is open begins; no pc: none is
     bool cut = false;  // behind damage
   };
 
@@ -66,6 +65,7 @@ class OpenRecording : public Recording {
   void take(Walk& walk, std::span<const Slot> record);
   void take_stack(std::span<const Slot> record);
   void take_label(std::span<const Slot> record);
+  void take_object(std::span<const Slot> record);
   void take_module(std::span<const Slot> record);
   void found_damage(std::uint64_t offset, const std::string& what);
   Walk& walk(std::uint64_t number);
@@ -77,6 +77,8 @@ class OpenRecording : public Recording {
   std::vector<Module> modules_;
   std::vector<NoteText> notes_;
   std::map<std::uint64_t, Walk> walks_;
+  std::unordered_set<std::uint64_t> locks_;  // that have been used so far
+  std::set<std::uint64_t> locks_in_order_;   // the same
   std::optional<Error> damage_;
 };
 
@@ -135,6 +137,18 @@ void OpenRecording::take_label(std::span<const Slot> record) {
   tables_.labels.try_emplace(value_of(record[0].a), std::move(label));
 }
 
+void OpenRecording::take_object(std::span<const Slot> record) {
+  const Object object = {.address = value_of(record[0].a),
+                         .length = record[1].a,
+                         .pc = record[1].b,
+                         .caller = record[2].a,
+                         .thread = record[2].b};
+  auto lock = locks_in_order_.lower_bound(object.address);
+  for (; lock != locks_in_order_.end() && *lock - object.address < object.length; ++lock) {
+    tables_.lock_objects.try_emplace(*lock, object);
+  }
+}
+
 void OpenRecording::take_module(std::span<const Slot> record) {
   Module module = {.path = std::string(text_behind(&record[2])),
                    .bias = value_of(record[0].a),
@@ -148,8 +162,10 @@ void OpenRecording::take_module(std::span<const Slot> record) {
 }
 
 // What the walk is after; the rest waits for the merge.
-constexpr OpSet kTabled = {Op::kFork,   Op::kStack,      Op::kLabel, Op::kWait,
-                           Op::kModule, Op::kThreadName, Op::kNote};
+constexpr OpSet kTabled = {Op::kFork,    Op::kStack,  Op::kLabel,   Op::kWait,
+                           Op::kBegin,   Op::kEnd,    Op::kAcquire, Op::kReadAcquire,
+                           Op::kDestroy, Op::kObject, Op::kModule,  Op::kThreadName,
+                           Op::kNote};
 
 void OpenRecording::take(Walk& current, std::span<const Slot> record) {
   const Slot& slot = record[0];
@@ -166,6 +182,22 @@ void OpenRecording::take(Walk& current, std::span<const Slot> record) {
     if (small_of(slot.a) > 0) take_stack(record);
   } else if (op == Op::kWait) {
     tables_.has_waits = tables_.has_waits || small_of(slot.a) != kCondition;
+  } else if (op == Op::kBegin) {
+    const auto label = tables_.labels.find(value);
+    current.section = {};
+    if (label != tables_.labels.end() && label->second.flags == kCriticalSection) {
+      current.section = {.pc = pc_of(slot.b), .stack = current.stack};
+    }
+  } else if (op == Op::kEnd) {
+    if (current.section.pc == 0) return;
+    tables_.section_ends.try_emplace(current.section,
+                                     Point{.pc = pc_of(slot.b), .stack = current.stack});
+  } else if (op == Op::kAcquire || op == Op::kReadAcquire) {
+    if (locks_.insert(value).second) locks_in_order_.insert(value);
+  } else if (op == Op::kDestroy) {
+    if (locks_.erase(value) > 0) locks_in_order_.erase(value);
+  } else if (op == Op::kObject) {
+    take_object(record);
   } else if (op == Op::kLabel) {
     take_label(record);
   } else if (op == Op::kModule) {
@@ -265,6 +297,8 @@ void OpenRecording::finish() {
     tables_.segments.push_back({.number = number, .segments = std::move(walk.segments)});
   }
   walks_.clear();
+  locks_.clear();
+  locks_in_order_.clear();
 }
 
 }  // namespace

@@ -60,8 +60,10 @@ struct Object {
   std::uint64_t address = 0;
   std::uint64_t length = 0;
   std::uint64_t pc = 0;      // where it was allocated
-  std::uint64_t stack = 0;   // the stack there: Recording::stack()
+  std::uint64_t caller = 0;  // who called the function there; 0: unknown
   std::uint64_t thread = 0;  // the number of the thread that allocated it
+
+  friend bool operator==(const Object&, const Object&) = default;
 };
 
 }  // namespace recording
@@ -89,6 +91,16 @@ class RecordingNames {
   virtual std::string lock(std::uint64_t address, std::uint64_t pc,
                            const recording::Object* object) = 0;
   virtual std::string thread(const recording::Thread& thread) { return thread.name; }
+  // The critical section between two places, each with the calls that led there, innermost first.
+  // The end may be unknown (empty). Asked for once a begin and stack.
+  struct Section {
+    std::string name;   // "critical section in f"; empty: unknown
+    std::string place;  // where it begins; empty: where the lock is taken
+  };
+  virtual Section section(std::span<const std::uint64_t> /*begin*/,
+                          std::span<const std::uint64_t> /*end*/) {
+    return {};
+  }
   // Where the transactions of a label with a file begin.
   virtual std::string location(const recording::Label& label) {
     return label.file + ":" + std::to_string(label.line);
@@ -137,8 +149,6 @@ class Recording {
   virtual std::span<const recording::NoteText> notes() const = 0;
   // In the order of their numbers.
   virtual std::span<const recording::Thread> threads() const = 0;
-  // The frames of a stack: return addresses, innermost first. Empty if there is no such stack.
-  virtual std::span<const std::uint64_t> stack(std::uint64_t id) const = 0;
   // What is wrong with the file; the source gives the same error behind the last good event.
   virtual const std::optional<Error>& damage() const = 0;
 

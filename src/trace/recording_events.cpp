@@ -312,7 +312,7 @@ void Events::tell() {
       naming_.objects().add({.address = record_.value,
                              .length = record_.extra[0].a,
                              .pc = record_.extra[0].b,
-                             .stack = record_.extra[1].a,
+                             .caller = record_.extra[1].a,
                              .thread = record_.extra[1].b});
       break;
     case Op::kNote:
@@ -504,7 +504,7 @@ void Events::tell_begin() {
   // What waits on a condition is no transaction, also when that was not known yet.
   waiting_[record_.thread] = tables_.waiting.contains(record_.value);
   if (waiting_[record_.thread]) return;
-  const Naming::Begin begin = naming_.label(record_.value);
+  const Naming::Begin begin = naming_.begin(record_.value, record_.pc, record_.stack);
   repair_.step({.thread = thread(),
                 .object = begin.label,
                 .location = begin.location != 0 ? begin.location : location(),

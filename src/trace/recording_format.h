@@ -89,7 +89,7 @@ enum class Op : std::uint8_t {
   kStack,    // a: stack id, small: frames that follow, two a slot, innermost first; 0: known
              // already. The stack of the thread for the events after it: return addresses
   kObject,   // a: address of a heap object that has escaped; then {length, pc of the allocation};
-             // then {stack id, number of the allocating thread}
+             // then {pc of the call of the function that allocated it, or 0; number of the thread}
   kLabel,    // a: label number, small: Label flags; then {line, bytes of text}, then the text,
              // zero-padded: name, a zero byte, file
   kModule,   // a: where it is loaded (what to subtract from an address to get one of the file);
@@ -104,7 +104,8 @@ inline constexpr std::size_t kTouchedSlots = 1 + 4 * kTouchedElements / 128;  //
 enum class Note : std::uint8_t {
   kSynchronises,  // an uninstrumented library that locks or makes threads. Text: its path
   kWaits,         // what has this label waits on a condition and is no transaction, nor was it
-                  // before. Address: the label's number. Text: its name
+                  // before. Address: the label's number. Text: its name; none if it is no
+                  // transaction because it leaves with a lock
   kTest,          // a GoogleTest test begins (text: its full name), or ends (no text)
   kCutOff,        // of large heap objects only the start was looked at. Address: how many bytes
 };

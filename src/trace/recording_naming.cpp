@@ -9,6 +9,12 @@
 
 namespace tomos::recording {
 
+namespace {
+
+std::string_view cut(std::string_view text) { return text.substr(0, kMaxName); }
+
+}  // namespace
+
 void Objects::free(std::uint64_t address, std::uint64_t size) {
   if (size == 0) return;
   auto object = objects_.upper_bound(address);
@@ -40,19 +46,54 @@ std::uint32_t& Lives::at(std::uint64_t address) {
   return life->id;
 }
 
+std::uint32_t Naming::add(NameKind kind, std::uint64_t address, std::uint64_t size,
+                          std::uint64_t pc, const Object* object) {
+  constexpr std::uint64_t kMost = kAtomic - 1;
+  made(kind).origins.push_back({.address = address,
+                                .pc = pc,
+                                .size = static_cast<std::uint32_t>(std::min(size, kMost)),
+                                .object = keep(object)});
+  return names_.add_unnamed(kind);
+}
+
+std::uint32_t Naming::keep(const Object* object) {
+  if (object == nullptr) return 0;
+  std::uint32_t& newest = newest_kept_.at(object->address);
+  if (newest == 0 || kept_[newest - 1] != *object) {
+    kept_.push_back(*object);
+    newest = static_cast<std::uint32_t>(kept_.size());
+  }
+  return newest;
+}
+
+std::string Naming::make_name(NameKind kind, const Origin& origin) {
+  if (origin.size == kAtomic) {
+    const auto variable = static_cast<VariableId>(origin.address);
+    return fmt::format("atomic {}", names_.view(NameKind::kVariable, variable));
+  }
+  const Object* object = origin.object == 0 ? nullptr : &kept_[origin.object - 1];
+  std::string name = kind == NameKind::kVariable
+                         ? source_.variable(origin.address, origin.size, origin.pc, object)
+                         : source_.lock(origin.address, origin.pc, object);
+  return name.empty() ? fmt::format("{:#x}", origin.address) : name;
+}
+
 // A name that no other object of its kind has. In STD text two objects of one name would be one.
-std::uint32_t Naming::add(NameKind kind, std::string text, std::uint64_t address) {
+std::string Naming::unique(NameKind kind, std::string text) {
   constexpr std::size_t kRoom = 16;  // for the number behind it
-  if (text.empty()) text = fmt::format("{:#x}", address);
   if (text.size() > kMaxName - kRoom) text.resize(kMaxName - kRoom);
-  const std::uint32_t known = names_.count(kind);
-  const std::uint32_t id = names_.intern(kind, text);
-  if (id >= known) return id;
-  std::vector<std::uint32_t>& repeats = repeats_[static_cast<std::size_t>(kind)];
-  if (id >= repeats.size()) repeats.resize(names_.count(kind), 1);
-  for (;;) {
-    const std::uint32_t numbered = names_.intern(kind, fmt::format("{} #{}", text, ++repeats[id]));
-    if (numbered >= known) return numbered;
+  std::unordered_map<std::string, std::uint32_t>& names = made(kind).names;
+  std::string name = text;
+  while (!names.try_emplace(name, 1).second) name = fmt::format("{} #{}", text, ++names[text]);
+  return name;
+}
+
+// In the order of ids, so that names do not depend on what is asked for.
+void Naming::make_names(NameKind kind, std::uint32_t last) {
+  Made& all = made(kind);
+  while (all.count <= last) {
+    const std::uint32_t id = all.count++;
+    names_.set_name(kind, id, unique(kind, make_name(kind, all.origins[id])));
   }
 }
 
@@ -62,7 +103,8 @@ ThreadId Naming::thread(std::uint64_t number) {
   const bool found = thread != tables_.threads.end() && thread->number == number;
   std::string name = found ? source_.thread(*thread) : std::string();
   if (name.empty()) name = number == 0 ? "main" : fmt::format("T{}", number);
-  return threads_.at(number) = add(NameKind::kThread, std::move(name), number);
+  return threads_.at(number) =
+             names_.add(NameKind::kThread, unique(NameKind::kThread, std::move(name)));
 }
 
 LocationId Naming::location(std::uint64_t pc, std::uint64_t stack) {
@@ -96,48 +138,74 @@ bool Naming::is_users(std::uint64_t pc) {
   return users_.at(pc) = source_.is_users(pc);
 }
 
-Naming::Begin Naming::label(std::uint64_t number) {
-  if (const Begin* known = labels_.find(number)) return *known;
-  Begin& begin = labels_.at(number);
-  const auto found = tables_.labels.find(number);
-  if (found == tables_.labels.end()) return begin;
-  const Label& label = found->second;
-  const auto cut = [](std::string_view text) { return text.substr(0, kMaxName); };
-  begin.label = names_.intern(NameKind::kLabel, cut(label.name));
-  if (!label.file.empty()) {
-    begin.location = names_.intern(NameKind::kLocation, cut(source_.location(label)));
+Naming::Begin Naming::begin(std::uint64_t number, std::uint64_t pc, std::uint64_t stack) {
+  const Labelled* known = labels_.find(number);
+  if (known == nullptr) {
+    Labelled& made = labels_.at(number);
+    known = &made;
+    const auto found = tables_.labels.find(number);
+    if (found != tables_.labels.end()) {
+      const Label& label = found->second;
+      made.is_section = label.flags == kCriticalSection;
+      made.begin.label = names_.intern(NameKind::kLabel, cut(label.name));
+      if (!label.file.empty()) {
+        made.begin.location = names_.intern(NameKind::kLocation, cut(source_.location(label)));
+      }
+    }
   }
-  return begin;
+  return known->is_section && pc != 0 ? section({.pc = pc, .stack = stack}) : known->begin;
+}
+
+Naming::Begin Naming::section(const Point& begin) {
+  const auto [at, is_new] = sections_.try_emplace(begin);
+  if (!is_new) return at->second;
+  const auto calls_to = [&](const Point& point) {
+    std::vector<std::uint64_t> calls = {point.pc};
+    const auto callers = tables_.stacks.find(point.stack);
+    calls.insert(calls.end(), callers.begin(), callers.end());
+    return calls;
+  };
+  const auto end = tables_.section_ends.find(begin);
+  const RecordingNames::Section named = source_.section(
+      calls_to(begin),
+      end == tables_.section_ends.end() ? std::vector<std::uint64_t>() : calls_to(end->second));
+  at->second.label = names_.intern(NameKind::kLabel, cut(named.name));
+  if (!named.place.empty()) {
+    at->second.location = names_.intern(NameKind::kLocation, cut(named.place));
+  }
+  return at->second;
 }
 
 LockId Naming::add_lock(std::uint64_t address, std::uint64_t pc) {
-  return add(NameKind::kLock, source_.lock(address, pc, objects_.find(address)), address);
+  const Object* object = objects_.find(address);
+  if (object == nullptr) {
+    const auto later = tables_.lock_objects.find(address);
+    if (later != tables_.lock_objects.end()) object = &later->second;
+  }
+  return add(NameKind::kLock, address, 0, pc, object);
 }
 
 LockId Naming::add_atomic(VariableId variable) {
-  return add(NameKind::kLock, fmt::format("atomic {}", names_.view(NameKind::kVariable, variable)),
-             variable);
+  made(NameKind::kLock).origins.push_back({.address = variable, .size = kAtomic});
+  return names_.add_unnamed(NameKind::kLock);
 }
 
 std::uint32_t Naming::add_barrier(std::uint64_t address, std::uint64_t pc) {
-  return add(NameKind::kBarrier, source_.lock(address, pc, objects_.find(address)), address);
-}
-
-Naming::Origin Naming::origin(std::uint64_t address, std::uint64_t size, std::uint64_t pc) const {
-  const Object* const object = objects_.find(address);
-  if (object == nullptr) return {.object = 0, .pc = pc, .size = size};
-  return {.object = object->address, .pc = object->pc, .size = size};
+  return add(NameKind::kBarrier, address, 0, pc, objects_.find(address));
 }
 
 VariableId Naming::add_variable(std::uint64_t address, std::uint64_t size, std::uint64_t pc) {
-  origins_.push_back(origin(address, size, pc));
-  return add(NameKind::kVariable, source_.variable(address, size, pc, objects_.find(address)),
-             address);
+  return add(NameKind::kVariable, address, size, pc, objects_.find(address));
 }
 
 bool Naming::same_variable(VariableId variable, std::uint64_t address, std::uint64_t size,
                            std::uint64_t pc) const {
-  return origins_[variable] == origin(address, size, pc);
+  const Origin& origin = made_[static_cast<std::size_t>(NameKind::kVariable)].origins[variable];
+  const Object* const object = objects_.find(address);
+  if (origin.size != size || (origin.object == 0) != (object == nullptr)) return false;
+  if (object == nullptr) return origin.pc == pc;
+  const Object& old = kept_[origin.object - 1];
+  return old.address == object->address && old.pc == object->pc;
 }
 
 }  // namespace tomos::recording

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -62,7 +63,11 @@ class Lives {
 
 class Naming {
  public:
-  Naming(const Tables& tables, RecordingNames& source) : tables_(tables), source_(source) {}
+  Naming(const Tables& tables, RecordingNames& source) : tables_(tables), source_(source) {
+    names_.name_on_demand([this](NameKind kind, std::uint32_t id) { make_names(kind, id); });
+  }
+  Naming(const Naming&) = delete;
+  Naming& operator=(const Naming&) = delete;
 
   const Names& names() const { return names_; }
   Objects& objects() { return objects_; }
@@ -77,7 +82,8 @@ class Naming {
     LabelId label = 0;
     LocationId location = 0;  // 0: the label has none
   };
-  Begin label(std::uint64_t number);
+  // Of a transaction of this label, opened at `pc`; `stack` is the thread's.
+  Begin begin(std::uint64_t number, std::uint64_t pc, std::uint64_t stack);
 
   LockId add_lock(std::uint64_t address, std::uint64_t pc);
   // The lock that makes the atomic operations on a variable indivisible.
@@ -89,17 +95,31 @@ class Naming {
                      std::uint64_t pc) const;
 
  private:
-  // What a variable's name was made from, besides the address.
+  // What the name of a lock, barrier or variable is made from when it is wanted. The locks of
+  // atomic operations have the variable's name.
   struct Origin {
-    std::uint64_t object = 0;
-    std::uint64_t pc = 0;  // of the object's allocation; of the access if there is no object
-    std::uint64_t size = 0;
-    friend bool operator==(const Origin&, const Origin&) = default;
+    std::uint64_t address = 0;
+    std::uint64_t pc = 0;      // of the first access
+    std::uint32_t size = 0;    // kAtomic: the address is a variable's id
+    std::uint32_t object = 0;  // its place in kept_, + 1; 0: none
+  };
+  static constexpr std::uint32_t kAtomic = ~std::uint32_t{0};
+  // Names given on demand.
+  struct Made {
+    std::vector<Origin> origins;                           // by id
+    std::uint32_t count = 0;                               // so many have names
+    std::unordered_map<std::string, std::uint32_t> names;  // and how often each was wanted
   };
 
-  std::uint32_t add(NameKind kind, std::string text, std::uint64_t address);
+  Made& made(NameKind kind) { return made_[static_cast<std::size_t>(kind)]; }
+  std::uint32_t add(NameKind kind, std::uint64_t address, std::uint64_t size, std::uint64_t pc,
+                    const Object* object);
+  std::uint32_t keep(const Object* object);
+  std::string make_name(NameKind kind, const Origin& origin);
+  std::string unique(NameKind kind, std::string text);
+  void make_names(NameKind kind, std::uint32_t last);
+  Begin section(const Point& begin);
   LocationId add_location(std::string text, std::uint64_t stack);
-  Origin origin(std::uint64_t address, std::uint64_t size, std::uint64_t pc) const;
 
   const Tables& tables_;
   RecordingNames& source_;
@@ -111,10 +131,16 @@ class Naming {
   AddressTable<LocationId> locations_;                                      // by pc
   std::map<std::pair<std::uint64_t, std::uint64_t>, LocationId> by_stack_;  // by pc and stack
   AddressTable<bool> users_;
-  AddressTable<Begin> labels_;
-  std::vector<std::uint64_t> stacks_;                               // by location
-  std::vector<Origin> origins_;                                     // by variable
-  std::array<std::vector<std::uint32_t>, kNameKindCount> repeats_;  // of a name, by its id
+  struct Labelled {
+    Begin begin;
+    bool is_section = false;
+  };
+  AddressTable<Labelled> labels_;
+  std::map<Point, Begin> sections_;    // by where the lock is taken
+  std::vector<std::uint64_t> stacks_;  // by location
+  std::array<Made, kNameKindCount> made_;
+  std::vector<Object> kept_;                 // those that names need
+  AddressTable<std::uint32_t> newest_kept_;  // by address: the place, + 1
 };
 
 }  // namespace tomos::recording

@@ -1,8 +1,10 @@
 // What the first walk over a recording collects and the making of events needs.
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <unordered_set>
@@ -31,12 +33,22 @@ class Stacks {
   std::vector<std::uint64_t> frames_;
 };
 
+// A place in the program, and the stack there.
+struct Point {
+  std::uint64_t pc = 0;
+  std::uint64_t stack = 0;
+  friend auto operator<=>(const Point&, const Point&) = default;
+};
+
 struct Tables {
   std::vector<Thread> threads;           // by number
   std::vector<ThreadSegments> segments;  // of the same threads
   std::unordered_map<std::uint64_t, Label> labels;
   std::unordered_set<std::uint64_t> waiting;  // labels of what waits on a condition
   Stacks stacks;
+  std::map<Point, Point> section_ends;  // of critical sections, by where they begin: the first's
+  // The heap objects of locks that were used before their object escaped, by the lock's address.
+  std::unordered_map<std::uint64_t, Object> lock_objects;
   bool has_waits = false;  // for something else than a condition variable
 };
 

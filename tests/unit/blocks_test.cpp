@@ -170,6 +170,27 @@ TEST(Blocks, OneFindingForTheSamePlaces) {
             "hold one lock from 2 to 3, and the same lock in every other transaction named here");
 }
 
+// The one that holds its lock all along can come between the steps of the other, not the reverse,
+// whichever of them comes first in the run.
+TEST(Blocks, TheTransactionThatIsCutIsTheFirst) {
+  constexpr std::string_view kRemove = "begin(remove) acq(L) w(x) w(y) rel(L) end\n";
+  constexpr std::string_view kProducer =
+      "begin(producer) acq(L) r(y) rel(L) acq(L) r(x) rel(L) end\n";
+  for (const bool swapped : {false, true}) {
+    const std::string program =
+        fmt::format("T0 {}T1 {}", swapped ? kProducer : kRemove, swapped ? kRemove : kProducer);
+    for (const Scope scope : {Scope::kTwoTransactions, Scope::kAll}) {
+      const Judgement judgement = judge(scope, program);
+      ASSERT_EQ(judgement.findings.size(), 1) << program;
+      const Finding& finding = judgement.findings[0];
+      EXPECT_EQ(finding.transactions[0].label, "producer") << program;
+      EXPECT_EQ(finding.pattern, "R(y)-W(x)-W(y)-R(x)") << program;
+      EXPECT_TRUE(finding.message.starts_with("producer")) << finding.message;
+      EXPECT_TRUE(finding.fix.contains("every access of the cycle holds it")) << finding.fix;
+    }
+  }
+}
+
 TEST(Blocks, TheLimitOnFindingsKeepsTheVerdict) {
   std::string program;
   for (int i = 0; i < 20; ++i) program += fmt::format("T0 begin r(x{0}) r(x{0}) end\n", i);

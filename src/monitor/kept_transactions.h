@@ -1,0 +1,101 @@
+// Transactions kept until the end of a trace, in little space.
+//
+// A server that does the same for many clients runs the same code on different variables under
+// different locks. So what transactions have in common is kept once, as a pattern: their places and
+// operations, where variables and locks have numbers in the order in which they come. Of each
+// transaction there remain its pattern, its variables and locks, and the periods in which it ran.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "monitor/locksets.h"
+#include "monitor/thread_periods.h"
+#include "monitor/transaction_shape.h"
+
+namespace tomos {
+
+class KeptTransactions {
+ public:
+  // Keeps what `shape` looks like, unless that is known; notes that it ran in the period. Its own
+  // periods are not looked at. Whether it is new.
+  bool add(const Shape& shape, const PeriodSet::Run& period, const Locksets& locksets);
+
+  std::size_t size() const { return kept_.size(); }
+  // A measure of the memory that they take: of numbers kept, four bytes each.
+  std::size_t numbers() const { return objects_.size() + 2 * words_.size() + 6 * kept_.size(); }
+  // As it was added, with all periods. Valid until the next call.
+  const Shape& shape(std::size_t i, Locksets& locksets) const;
+
+  // Transactions with one pattern differ only in their objects and periods.
+  std::uint32_t pattern(std::size_t i) const { return kept_[i].pattern; }
+  std::span<const std::uint32_t> objects(std::size_t i) const { return objects(kept_[i]); }
+  std::span<const PeriodSet::Run> periods(std::size_t i) const;
+  // Which of a pattern's objects are locks.
+  std::vector<bool> are_locks(std::uint32_t pattern) const;
+
+ private:
+  // How the lock of a step is held after it.
+  enum class Mode : std::uint8_t { kNot, kReads, kWrites };
+  // A step as one word: place, number of the object, operation, mode.
+  using Word = std::uint64_t;
+  struct Pattern {
+    LabelId label;
+    LocationId begin;
+    LocksetId outer;
+    std::uint32_t words;    // where they begin
+    std::uint32_t objects;  // how many
+    std::uint32_t size;     // in words
+  };
+  struct Kept {
+    std::uint32_t pattern;
+    std::uint32_t objects;  // where they begin
+    PeriodSet::Run run;     // the only one, if ...
+    std::uint32_t more;     // ... this is 0; else all are in more_[more - 1]
+  };
+  // Numbers objects in the order they come; starts anew without a sweep over all.
+  class Numbering {
+   public:
+    void start() { ++now_; }
+    // The object's number; `next` if it has none.
+    std::uint32_t number(std::uint32_t object, std::uint32_t next);
+
+   private:
+    struct Entry {
+      std::uint32_t when = 0;
+      std::uint32_t number = 0;
+    };
+    std::vector<Entry> entries_;  // by object
+    std::uint32_t now_ = 0;
+  };
+
+  void encode(const Shape& shape, const Locksets& locksets);
+  std::uint32_t intern_pattern(const Shape& shape);
+  std::size_t find(std::uint32_t pattern, std::span<const std::uint32_t> objects) const;
+  std::uint64_t hash(const Pattern& pattern, std::span<const Word> words) const;
+  std::span<const Word> words(const Pattern& pattern) const {
+    return std::span(words_).subspan(pattern.words, pattern.size);
+  }
+  std::span<const std::uint32_t> objects(const Kept& kept) const {
+    return std::span(objects_).subspan(kept.objects, patterns_[kept.pattern].objects);
+  }
+
+  std::vector<Pattern> patterns_;
+  std::vector<Word> words_;  // of all patterns
+  std::vector<Kept> kept_;
+  std::vector<std::uint32_t> objects_;  // of all that are kept
+  std::vector<PeriodSet> more_;
+  std::vector<std::uint32_t> pattern_slots_ = std::vector<std::uint32_t>(64);  // number + 1
+  std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(64);          // number + 1
+
+  // Of the transaction at hand.
+  Numbering variables_;
+  Numbering locks_;
+  std::vector<Word> encoded_;
+  std::vector<std::uint32_t> encoded_objects_;
+  mutable Shape shape_;
+};
+
+}  // namespace tomos

@@ -19,6 +19,7 @@
 #include "names.h"
 #include "passes.h"
 #include "runtime/abi.h"
+#include "waits.h"
 
 namespace tomos::instrument {
 namespace {
@@ -210,6 +211,7 @@ bool mark_functions(llvm::Module& module) {
     Flags flags;
   };
   const llvm::DenseMap<const llvm::Function*, Flags> marks = annotated(module);
+  const llvm::DenseSet<const llvm::Function*> waiting = functions_that_wait(module);
   // Chosen before any is changed: our own descriptors must not count as taking an address.
   std::vector<Chosen> chosen;
   for (llvm::Function& function : module) {
@@ -224,6 +226,7 @@ bool mark_functions(llvm::Module& module) {
         function.hasAddressTaken(nullptr, /*IgnoreCallbackUses=*/false,
                                  /*IgnoreAssumeLikeCalls=*/true, /*IngoreLLVMUsed=*/true);
     if (flags == 0 && (!may_start_thread || function.getName() == "main")) continue;
+    if (waiting.contains(&function)) flags |= runtime::kWaits;
     chosen.push_back({&function, described, flags | runtime::kUserCode});
   }
   if (chosen.empty()) return false;

@@ -26,7 +26,16 @@ struct Passes : llvm::PassInfoMixin<Passes<kPasses...>> {
 };
 using First = Passes<instrument::mark_std_synchronisation, instrument::mark_functions,
                      instrument::record_heap_types>;
-using Last = Passes<instrument::call_runtime_directly>;
+using Last = Passes<instrument::tell_wide_accesses, instrument::call_runtime_directly>;
+
+struct Loops : llvm::PassInfoMixin<Loops> {
+  // NOLINTNEXTLINE(readability-identifier-naming): the name that LLVM looks for
+  static llvm::PreservedAnalyses run(llvm::Function& function,
+                                     llvm::FunctionAnalysisManager& analyses) {
+    return instrument::tell_loops(function, analyses) ? llvm::PreservedAnalyses::none()
+                                                      : llvm::PreservedAnalyses::all();
+  }
+};
 
 }  // namespace
 
@@ -37,7 +46,10 @@ extern "C" [[gnu::visibility("default")]] llvm::PassPluginLibraryInfo llvmGetPas
                   passes.addPass(First());
                 });
             builder.registerOptimizerLastEPCallback(
-                [](llvm::ModulePassManager& passes, llvm::OptimizationLevel /*level*/) {
+                [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) {
+                  if (level != llvm::OptimizationLevel::O0) {
+                    passes.addPass(llvm::createModuleToFunctionPassAdaptor(Loops()));
+                  }
                   passes.addPass(Last());
                 });
           }};

@@ -12,6 +12,7 @@ enum FunctionFlags : std::uint32_t {
   kAtomic = 2,     // marked so in the source
   kNotAtomic = 4,  // marked so in the source
   kUserCode = 8,   // not in a system header
+  kWaits = 16,     // has a way to a wait on a condition or for input, as far as its module shows
 };
 
 // One a function, in the module's writable data. The pass plugin fills in the upper part.
@@ -26,6 +27,19 @@ struct FunctionDescriptor {
 };
 static_assert(sizeof(FunctionDescriptor) == 32);
 
+// A stream, __tomos_stream: in its lowest byte the size of an element (1, 2, 4 or 8), then
+enum StreamFlags : std::uint32_t {
+  kStreamWrites = 1U << 8,
+  kStreamPointers = 1U << 9,  // what it stores may be pointers
+  kStreamFirst = 1U << 10,    // of its loop
+  kStreamLast = 1U << 11,
+};
+inline constexpr unsigned kStreamPiecesShift = 12;  // then the pieces that it accesses a round
+inline constexpr unsigned kMaxStreamPieces = 15;
+inline constexpr unsigned kStreamWidthShift = 16;  // then the bytes of a piece
+inline constexpr unsigned kMaxStreamWidth = 0xffff;
+inline constexpr unsigned kMaxStreams = 12;  // a loop
+
 }  // namespace tomos::runtime
 
 // NOLINTBEGIN(bugprone-reserved-identifier): names that no program of a user has
@@ -34,6 +48,11 @@ extern "C" {
 // functions count.
 void __tomos_enter(tomos::runtime::FunctionDescriptor* function);
 void __tomos_exit(tomos::runtime::FunctionDescriptor* function);
+// Before a loop of so many rounds, for each of its accesses in their order: it will go to `start`,
+// and on from there by `step` bytes from piece to piece. `what` is made of StreamFlags.
+void __tomos_stream(const void* start, std::int64_t step, std::uint64_t rounds, std::uint32_t what);
+// Not 0: loops are to be told in advance.
+extern char __tomos_streams_wanted;
 // TOMOS_ATOMIC("name"); and TOMOS_NOT_ATOMIC; each until the end of the enclosing block
 void __tomos_begin_atomic(const char* name, const char* file, std::uint32_t line);
 void __tomos_end_atomic(void);

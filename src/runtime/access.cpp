@@ -52,7 +52,8 @@ Touch touch(Thread& thread, Address address, bool write, Cell& after) {
 bool extends_run(Thread& thread, const Access& access) {
   Run& run = thread.run;
   if (run.slot == nullptr || run.slot + 2 != thread.next || run.pc != access.pc ||
-      run.epoch != thread.filter.epoch() || run.next != access.address || access.changed ||
+      run.size != access.size || run.write != access.write || run.epoch != thread.filter.epoch() ||
+      run.next != access.address || access.changed ||
       ((access.cell & kVersionMask) >= run.since && access.cell != run.cell)) {
     return false;
   }
@@ -62,23 +63,29 @@ bool extends_run(Thread& thread, const Access& access) {
   return true;
 }
 
-// Whether the thread has this access outside transactions on record, with the same locks.
-bool is_known_outside(Thread& thread, Op op, Address start, std::size_t size, Address pc) {
+// Whether the thread has this access outside transactions on record, with the same locks. `cell`:
+// of the memory.
+bool is_known_outside(Thread& thread, Op op, Address start, std::size_t size, Address pc,
+                      Cell cell) {
   if (config.filter != Filter::kDistinct || thread.opened != Opened::kNothing ||
       thread.held_beyond != 0) {
     return false;
   }
+  // Most memory that was shared a moment ago will soon be gone, and all that is known of it nothing
+  // but a burden.
+  constexpr Stamp kMoment = Stamp{1} << 28;  // some 100 ms
+  if (thread.stamp < ((cell & kVersionMask) << kVersionShift) + kMoment) return false;
   std::uint64_t hash = mixed(held_fingerprint(thread), recording::pack_a(op, 0, start));
   hash = mixed(mixed(hash, pc), size);
   for (Address at = start; at < start + size; at = (at | 63) + 1) hash = mixed(hash, lives.of(at));
-  return !thread.distinct_outside.add(hash);
+  return !thread.distinct.add(hash, thread.number, fingerprints);
 }
 
 void record_access(Thread& thread, const Access& access, const RepeatFilter::Place& place) {
   const auto size = static_cast<std::uint8_t>(access.size);
   const Op op = access.write ? Op::kWrite : Op::kRead;
   if (place.regular >= 2 && extends_run(thread, access)) return;
-  if (is_known_outside(thread, op, access.address, access.size, access.pc)) return;
+  if (is_known_outside(thread, op, access.address, access.size, access.pc, access.cell)) return;
   // A run that others come between never gets longer.
   if (place.regular < 2 || thread.next == thread.chunk ||
       recording::pc_of(thread.next[-1].b) != access.pc) {
@@ -96,6 +103,8 @@ void record_access(Thread& thread, const Access& access, const RepeatFilter::Pla
                 .pc = access.pc,
                 .next = access.address + static_cast<Address>(place.stride),
                 .stride = place.stride,
+                .size = access.size,
+                .write = access.write,
                 .since = thread.stamp >> kVersionShift,
                 .cell = access.cell,
                 .epoch = thread.filter.epoch()};
@@ -124,12 +133,12 @@ bool note_access(Thread& thread, Address address, std::uint32_t size, bool write
   access.in_transaction = thread.opened != Opened::kNothing;
   World world{.thread = thread};
   return !thread.filter.is_repeat(access, world) &&
-         !is_known_outside(thread, write ? Op::kAtomicUpdate : Op::kAtomicRead, address, size, pc);
+         !is_known_outside(thread, write ? Op::kAtomicUpdate : Op::kAtomicRead, address, size, pc,
+                           access.cell);
 }
 
-namespace {}  // namespace
-
-bool take_access(Thread& thread, Address address, std::uint32_t size, bool write, Address pc) {
+bool take_access(Thread& thread, Address address, std::uint32_t size, bool write, Address pc,
+                 bool sweeping) {
   Access access{.address = address, .size = size, .write = write, .pc = pc};
   const Touch touched = touch(thread, address, write, access.cell);
   if (touched == Touch::kPrivate) return false;
@@ -138,7 +147,8 @@ bool take_access(Thread& thread, Address address, std::uint32_t size, bool write
   } else if (config.filter != Filter::kOff) {
     access.changed = touched == Touch::kChanged;
     access.in_transaction = thread.opened != Opened::kNothing;
-    const RepeatFilter::Place& place = thread.filter.place(access);
+    RepeatFilter::Place& place = thread.filter.place(access);
+    if (sweeping) place.streak = RepeatFilter::kSweep;
     World world{.thread = thread};
     switch (thread.filter.decide(access, place, world)) {
       case RepeatFilter::Fate::kDrop:
@@ -208,6 +218,8 @@ template <bool kWrite, std::uint32_t kSize>
   if (region == nullptr) return slow_access(*thread, address, kSize, kWrite, pc);
   const PageState page = page_in(*region, address).load(std::memory_order_relaxed);
   if (page == static_cast<PageState>(thread->fast_cell)) return;
+  // The program waits for its memory, and then for ours, if they do not come together.
+  __builtin_prefetch(reinterpret_cast<const void*>(address));
   const Cell cell =
       is_uniform(page) ? page : cell_in(*region, address).load(std::memory_order_relaxed);
   if (cell == thread->fast_cell || (!kWrite && cell == tomos::runtime::kIgnored)) return;
@@ -274,6 +286,7 @@ void access_range(Thread& thread, Address start, std::size_t size, bool write, A
   const Address end = start + size;
   const Op op = write ? Op::kWriteRange : Op::kReadRange;
   Address shared = 0;  // where the stretch of shared memory began
+  Cell first_cell = 0;
   std::uint64_t cells = 0;
   bool any_shared = false;
   const std::uint64_t length_seed = size * 0x9e37'79b9'7f4a'7c15U;
@@ -293,7 +306,9 @@ void access_range(Thread& thread, Address start, std::size_t size, bool write, A
                                 world)) {
       return;
     }
-    if (is_known_outside(thread, op, shared, length, pc)) return;
+    if (is_known_outside(thread, op, shared, length, pc, first_cell)) return;
+    // What is accessed after it must not join a record that was begun before it.
+    if (thread.opened != Opened::kNothing) thread.filter.forget_records();
     if (length <= 8) {
       record(thread, write ? Op::kWrite : Op::kRead, static_cast<std::uint8_t>(length), shared, pc);
     } else {
@@ -315,6 +330,7 @@ void access_range(Thread& thread, Address start, std::size_t size, bool write, A
     if (touched == Touch::kUnchanged || touched == Touch::kChanged) {
       if (shared == 0) {
         shared = at;
+        first_cell = cell;
         cells = length_seed;
       }
       cells = (cells ^ cell) * 0x9e37'79b9'7f4a'7c15U;

@@ -165,7 +165,7 @@ void escape_one(Thread& thread, Address value, Pending& pending) {
   if (region_of(value) == nullptr) return;
   const Object object = find_object(value);
   if (object.start == 0 || object.escaped || !mark_escaped(object.start)) return;
-  record_object(thread, object.start, object.size, object.pc);
+  record_object(thread, object);
   if (share_cells(object)) note_cutoff(thread);
   pending.push(object.start, object.start + object.size);
 }

@@ -52,16 +52,16 @@ void abandon_familiar(Thread& thread) {
   }
 }
 
-void learn_familiar(Thread& thread) {
-  Familiar& familiar = familiar_at(thread, thread.begin_pc);
-  if (familiar.begin_pc != thread.begin_pc) {
-    familiar = {.begin_pc = thread.begin_pc};
+void learn_familiar(Thread& thread, const Ended& ended) {
+  Familiar& familiar = familiar_at(thread, ended.begin_pc);
+  if (familiar.begin_pc != ended.begin_pc) {
+    familiar = {.begin_pc = ended.begin_pc};
   } else if (familiar.misses >= Familiar::kPatience) {
     return;
   }
   familiar.label = 0;
   std::size_t count = 0;
-  for (const Slot* slot = thread.mark.slot; slot < thread.next; ++slot) {
+  for (const Slot* slot = ended.mark.slot; slot < thread.next; ++slot) {
     const Op op = recording::op_of(slot->a);
     if (op == Op::kBegin || op == Op::kStack || op == Op::kTime) continue;
     if ((op != Op::kRead && op != Op::kWrite) || count == Familiar::kMaxSteps) return;
@@ -71,8 +71,8 @@ void learn_familiar(Thread& thread) {
         .pc = recording::pc_of(slot->b)};
   }
   familiar.steps[count] = {};
-  familiar.label = thread.label;
-  familiar.held = thread.mark.held;
+  familiar.label = ended.label;
+  familiar.held = ended.mark.held;
   familiar.period = thread.period;
   familiar.ends = lives.ends();
   familiar.lives = lives_of(familiar);

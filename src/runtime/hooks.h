@@ -27,8 +27,8 @@ void releasing(const void* lock, LockMode mode, Address pc);  // before it is gi
 void destroyed(const void* lock, Address pc);                 // before it is destroyed
 
 // --- Waiting on a condition: before the mutex is given back (releasing() follows, and acquired()
-// when the wait is over). Blocks that wait are not transactions.
-void waiting(Address pc);
+// when the wait is over). Or for input, without a mutex. Functions that wait are not transactions.
+void waiting(Address pc, const void* mutex = nullptr);
 
 // --- Order without a lock: once, condition variables, latches, futures, __tsan_release. What a
 // thread did before signal(o) comes before what follows a wait_over(o) that saw it.

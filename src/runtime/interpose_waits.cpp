@@ -33,7 +33,7 @@ void has_mutex_again(void* data) {
 template <class WaitReal>
 int tell_wait(Wait wait, int woken, WaitReal wait_real) {
   if (inside()) return wait_real();
-  waiting(wait.pc);
+  waiting(wait.pc, wait.mutex);
   releasing(wait.mutex, LockMode::kWrite, wait.pc);
   int result = 0;
   pthread_cleanup_push(has_mutex_again, &wait);

@@ -58,10 +58,7 @@ void acquired(const void* lock, LockMode mode, Address pc, Taking how) {
     if (observer == nullptr) return;
     look_at_stored_pointer(*thread);
     if (outermost && thread->opened == Opened::kNothing && thread->not_atomic == 0) {
-      const std::uint32_t label = critical_section_label(pc);
-      if (!critical_section_waits(label)) {
-        open_transaction(*thread, Opened::kCriticalSection, label, pc);
-      }
+      open_transaction(*thread, Opened::kCriticalSection, critical_section_label(pc), pc);
     }
   }
   if (observer == nullptr) return;
@@ -94,7 +91,8 @@ void releasing(const void* lock, LockMode mode, Address pc) {
   if (observer == nullptr) return;
   look_at_stored_pointer(*thread);
   if (is_empty_section(*thread)) {
-    take_back(*thread);
+    take_back(*thread, thread->mark);
+    thread->mark.slot = nullptr;
     advance(*thread);
   } else {
     record(*thread, mode == LockMode::kWrite ? Op::kRelease : Op::kReadRelease, 0, id(lock), pc);

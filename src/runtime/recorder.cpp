@@ -17,6 +17,7 @@ using recording::Op;
 using recording::Slot;
 
 Lives lives;
+Fingerprints fingerprints;
 std::atomic<Stamp> order_table[1U << kOrderBits];
 
 SpinLock locks::rests;
@@ -153,16 +154,29 @@ bool room_for(Thread& thread, std::size_t slots) {
   return static_cast<std::size_t>(thread.end - thread.next) >= slots || make_room(thread, slots);
 }
 
+// Whether the reader has been told of this stack, as far as is remembered; from now on it is. Of
+// four places for each, so that two stacks in turn do not make each other forgotten.
+bool is_known_stack(Thread& thread, std::uint32_t id) {
+  constexpr std::size_t kWays = 4;
+  std::uint32_t* const set = &thread.known_stacks[(id >> 1) * kWays % kKnownStacks];
+  for (std::size_t way = 0; way < kWays; ++way) {
+    if (set[way] == id) return true;
+  }
+  for (std::size_t way = kWays - 1; way > 0; --way) set[way] = set[way - 1];
+  set[0] = id;
+  return false;
+}
+
 // Tells the reader where the thread is, if it does not know.
 void record_stack(Thread& thread) {
   if (thread.call_count == 0 || thread.call_count >= kMaxCalls) return;
   const auto id = static_cast<std::uint32_t>(thread.calls[thread.call_count - 1].hash >> 32) | 1;
   if (id == thread.last_stack) return;
-  std::uint32_t& known = thread.known_stacks[id % kKnownStacks];
-  const std::uint32_t frames = known == id ? 0 : (thread.call_count < 64 ? thread.call_count : 64);
-  if (!room_for(thread, 1 + (frames + 1) / 2)) return;
+  constexpr std::uint32_t kMostFrames = 64;
+  if (!room_for(thread, 1 + kMostFrames / 2)) return;
+  const std::uint32_t depth = thread.call_count < kMostFrames ? thread.call_count : kMostFrames;
+  const std::uint32_t frames = is_known_stack(thread, id) ? 0 : depth;
   thread.last_stack = id;
-  known = id;
   if (frames != 0) thread.mark.slot = nullptr;  // others will refer to it
   *thread.next++ = {
       .a = recording::pack_a(Op::kStack, static_cast<std::uint8_t>(frames), id),
@@ -286,6 +300,7 @@ void record(Thread& thread, Op op, std::uint8_t small, std::uint64_t value, Addr
 }
 
 void record_at_once(Thread& thread, Op op, std::uint8_t small, std::uint64_t value, Address pc) {
+  settle(thread);
   write_begin(thread);
   record_stack(thread);
   if (room_for(thread, 2)) write(thread, op, small, value, pc);
@@ -294,6 +309,7 @@ void record_at_once(Thread& thread, Op op, std::uint8_t small, std::uint64_t val
 void record(Thread& thread, Op op, std::uint8_t small, std::uint64_t value, Address pc,
             std::uint64_t first, std::uint64_t second) {
   advance(thread);
+  settle(thread);
   write_begin(thread);
   record_stack(thread);
   if (!room_for(thread, 3)) return;
@@ -303,6 +319,7 @@ void record(Thread& thread, Op op, std::uint8_t small, std::uint64_t value, Addr
 
 std::uint64_t* record_touched(Thread& thread, std::uint8_t size, Address first, Address pc) {
   advance(thread);
+  settle(thread);
   write_begin(thread);
   record_stack(thread);
   if (!room_for(thread, 2 + recording::kTouchedSlots)) return nullptr;
@@ -332,6 +349,7 @@ constexpr std::size_t extra_slots(Op op) {
 }  // namespace
 
 void set_mark(Thread& thread) {
+  settle(thread);
   thread.mark.slot = config.filter == Filter::kDistinct ? thread.next : nullptr;
   thread.mark.stamp_written = thread.stamp_written;
   thread.mark.last_stack = thread.last_stack;
@@ -349,17 +367,32 @@ std::uint64_t fingerprint(const Thread& thread) {
     const Slot* const next = slot + 1 + extra_slots(op);
     for (++slot; slot < next; ++slot) hash = stirred(hash, slot->a, slot->b);
   }
-  return mixed(hash, 0);
+  hash = mixed(hash, 0);
+  return hash != 0 ? hash : 1;
 }
 
-void take_back(Thread& thread) {
-  Mark& mark = thread.mark;
+void take_back(Thread& thread, const Mark& mark) {
   __builtin_memset(mark.slot, 0, static_cast<std::size_t>(thread.next - mark.slot) * sizeof(Slot));
   thread.next = mark.slot;
   thread.stamp_written = mark.stamp_written;
   thread.last_stack = mark.last_stack;
   thread.run.slot = nullptr;
-  mark.slot = nullptr;
+}
+
+// It is still the last thing on record.
+void settle(Thread& thread) {
+  Ended& ended = thread.ended;
+  if (ended.fingerprint == 0) return;
+  if (thread.distinct.add(ended.fingerprint, thread.number, fingerprints)) {
+    const Stamp now = thread.stamp;
+    thread.stamp = ended.stamp;
+    write(thread, Op::kEnd, 0, 0, ended.end_pc);
+    thread.stamp = now;
+  } else {
+    learn_familiar(thread, ended);
+    take_back(thread, ended.mark);
+  }
+  ended.fingerprint = 0;
 }
 
 // Large tables are looked up at random: on pages of usual size half of the time would go into
@@ -382,6 +415,12 @@ void Pages::give_back(std::uint64_t* memory, std::size_t words) {
   munmap(memory, words * sizeof(std::uint64_t));
 }
 
+void Pages::clear(std::uint64_t* memory, std::size_t words) {
+  const int kept_errno = errno;
+  madvise(memory, words * sizeof(std::uint64_t), MADV_DONTNEED);
+  errno = kept_errno;
+}
+
 namespace {
 
 void write_text(Thread& thread, const char* text, std::size_t length) {
@@ -396,6 +435,7 @@ void write_text(Thread& thread, const char* text, std::size_t length) {
 void record_text(Thread& thread, Op op, std::uint8_t small, std::uint64_t value,
                  std::uint64_t first, const char* text, std::size_t length) {
   advance(thread);
+  settle(thread);
   if (length > 4000) length = 4000;
   if (!room_for(thread, 3 + (length + 15) / 16)) return;
   write(thread, op, small, value, 0);
@@ -406,6 +446,7 @@ void record_text(Thread& thread, Op op, std::uint8_t small, std::uint64_t value,
 void record_module(Thread& thread, Address bias, Address first, Address end, std::uint64_t flags,
                    const char* path) {
   advance(thread);
+  settle(thread);
   const std::size_t length = __builtin_strlen(path);
   if (length > 4000 || !room_for(thread, 4 + (length + 15) / 16)) return;
   write(thread, Op::kModule, 0, bias, 0);
@@ -414,15 +455,17 @@ void record_module(Thread& thread, Address bias, Address first, Address end, std
   write_text(thread, path, length);
 }
 
-void record_object(Thread& thread, Address start, std::size_t size, Address pc) {
+void record_object(Thread& thread, const Object& object) {
   advance(thread);
+  settle(thread);
   if (!room_for(thread, 4)) return;
-  write(thread, Op::kObject, 0, start, 0);
-  *thread.next++ = {.a = size, .b = pc};
-  *thread.next++ = {.a = 0, .b = thread.number};
+  write(thread, Op::kObject, 0, object.start, 0);
+  *thread.next++ = {.a = object.size, .b = object.pc};
+  *thread.next++ = {.a = object.caller, .b = thread.number};
 }
 
 void hand_back_chunk(Thread& thread) {
+  settle(thread);
   if (thread.chunk == nullptr) return;
   if (thread.end - thread.next > 16) {
     const Guard guard(locks::rests);
@@ -444,6 +487,7 @@ void forget_recording(Thread& thread) {
   thread.chunk = thread.next = thread.end = nullptr;
   thread.run.slot = nullptr;
   thread.mark.slot = nullptr;
+  thread.ended.fingerprint = 0;
   thread.last_stack = 0;
   __builtin_memset(thread.known_stacks, 0, sizeof(thread.known_stacks));
 }

@@ -28,6 +28,7 @@
 // epoch the thread's locks are the same, and another thread's access either fits anywhere between
 // its accesses or nowhere; only what reads the transaction's own writes has to stay behind them,
 // and as a record tells its reads first, the stretch is recorded access by access from there on.
+// When an access to the stretch is recorded by itself, its record ends.
 // Outside, nothing new may have come since (as above), and no transaction
 // that was open when the record was begun may have used the memory.
 //
@@ -53,6 +54,8 @@ struct Access {
 
 class RepeatFilter {
  public:
+  static constexpr std::uint32_t kSweep = 8;  // accesses in a row that go elsewhere
+
   // A place in the program that accesses memory.
   struct Place {
     std::uint64_t pc;
@@ -127,6 +130,38 @@ class RepeatFilter {
     return true;
   }
 
+  enum class Swept : std::uint8_t { kDone, kNotUnderWay, kNotTogether };
+
+  // The same for up to 64 elements at once: bit i of `elements` is the one at `block` + i * size;
+  // the block is as long as all of them. `unchanged_since(version)`: whether the accesses leave
+  // all cells as they are, and these are older.
+  template <class UnchangedSince>
+  Swept sweeps_all(std::uint64_t block, std::uint32_t size, std::uint64_t elements, bool write,
+                   bool in_transaction, UnchangedSince unchanged_since) {
+    if (sweeping_ != moment_) return Swept::kNotUnderWay;
+    const std::uint64_t element = block >> __builtin_ctz(size);
+    const std::uint64_t key = (element / kElements) << 8 | size;
+    Stretch* pair = stretch_slot(key);
+    Stretch& stretch = pair[pair[0].key == key ? 0 : 1];
+    if (stretch.key != key || stretch.under_way[write] != moment_) return Swept::kNotUnderWay;
+    if (!unchanged_since(stretch.since)) return Swept::kNotTogether;
+    const std::size_t word = element % kElements / 64;
+    std::uint64_t& current = stretch.current[write][word];
+    const std::uint64_t left = elements & ~current;
+    if (left == 0) return Swept::kDone;
+    if (in_transaction && !write && (stretch.seen[true][word] & left) != 0) {
+      return Swept::kNotTogether;
+    }
+    std::uint64_t& seen = stretch.seen[write][word];
+    const std::uint64_t again = seen & left;
+    std::uint64_t* const bits = stretch.record + 2 + (write ? 2 : 0) * (kElements / 64) + word;
+    bits[0] |= left & ~again;
+    bits[kElements / 64] |= again;
+    seen |= left;
+    current |= in_transaction ? again : left;
+    return Swept::kDone;
+  }
+
   std::uint32_t epoch() const { return epoch_; }
 
   Place& place(const Access& access) {
@@ -156,7 +191,10 @@ class RepeatFilter {
   template <class World>
   Fate decide(const Access& access, const Place& place, World& world) {
     if (place.streak < kSweep || !is_element(access)) {
-      if (!is_repeat(access, world)) return Fate::kRecord;
+      if (!is_repeat(access, world)) {
+        if (access.in_transaction && sweeping_ == moment_) end_records_of(access);
+        return Fate::kRecord;
+      }
       // The same from another place is another matter.
       make_known(access.address, access.size, access.write, access.cell ^ access.pc * kHash);
       return Fate::kDrop;
@@ -188,7 +226,7 @@ class RepeatFilter {
   bool is_repeat(const Access& access, World& world) {
     const std::uint64_t what = access.address | static_cast<std::uint64_t>(access.size) << 48 |
                                static_cast<std::uint64_t>(access.write) << 62 | 1ULL << 63;
-    Seen& seen = seen_of(what, access.pc);
+    Seen& seen = seen_of(what, access.pc, access.in_transaction);
     // Memory that was freed and taken again within one version has the same cell, but has changed.
     if (seen.access == what && seen.pc == access.pc && seen.cell == access.cell &&
         seen.epoch == epoch_ && !access.changed) {
@@ -217,8 +255,8 @@ class RepeatFilter {
   static constexpr std::uint64_t kHash = 0x9e37'79b9'7f4a'7c15U;
   static constexpr unsigned kPlaceBits = 8;
   static constexpr unsigned kTableBits = 10;
+  static constexpr unsigned kNearBits = 5;
   static constexpr unsigned kStretchBits = 9;
-  static constexpr std::uint32_t kSweep = 8;
   static constexpr std::uint64_t kElements = 512;
   static constexpr std::uint32_t kFew = 4;
 
@@ -262,9 +300,16 @@ class RepeatFilter {
   };
 
   // Four places for each access: of two that fall together in a loop neither drives out the other.
-  Seen& seen_of(std::uint64_t what, std::uint64_t pc) {
+  // Before them, for transactions, which mostly are small, one that is always at hand: what is not
+  // there is not in the table either, unless another access of the epoch is there.
+  Seen& seen_of(std::uint64_t what, std::uint64_t pc, bool in_transaction) {
     constexpr std::size_t kWays = 4;
-    Seen* const set = &table_[(((what ^ pc << 7) * kHash) >> (64 - kTableBits)) & ~(kWays - 1)];
+    const std::uint64_t hash = (what ^ pc << 7) * kHash;
+    if (in_transaction) {
+      Seen& near = near_[hash >> (64 - kNearBits)];
+      if (near.epoch != epoch_ || (near.access == what && near.pc == pc)) return near;
+    }
+    Seen* const set = &table_[(hash >> (64 - kTableBits)) & ~(kWays - 1)];
     Seen* victim = nullptr;
     for (Seen* way = set; way < set + kWays; ++way) {
       if (way->access == what && way->pc == pc) return *way;
@@ -287,7 +332,23 @@ class RepeatFilter {
     std::uint64_t* record;
     std::uint64_t seen[2][kElements / 64];
     std::uint64_t current[2][kElements / 64];
+
+    void end_record() {
+      record = nullptr;
+      under_way[0] = under_way[1] = 0;
+    }
   };
+
+  // An access is recorded by itself: what follows it in its transaction must not join a record that
+  // stands before it.
+  void end_records_of(const Access& access) {
+    for (std::uint32_t size = 1; size <= 8; size *= 2) {
+      const std::uint64_t key = (access.address >> __builtin_ctz(size)) / kElements << 8 | size;
+      Stretch* pair = stretch_slot(key);
+      if (pair[0].key == key) pair[0].end_record();
+      if (pair[1].key == key) pair[1].end_record();
+    }
+  }
 
   // Two places for each key.
   Stretch* stretch_slot(std::uint64_t key) {
@@ -327,8 +388,7 @@ class RepeatFilter {
       if (news) add_news();
       if (stretch.news != news_) {
         stretch.news = news_;
-        stretch.record = nullptr;
-        stretch.under_way[0] = stretch.under_way[1] = 0;
+        stretch.end_record();
         for (auto& kind : stretch.current) {
           for (std::uint64_t& bits : kind) bits = 0;
         }
@@ -342,9 +402,9 @@ class RepeatFilter {
     if (drop) return Fate::kDrop;
     if (access.in_transaction && !access.write && (stretch.seen[true][word] & bit) != 0) {
       stretch.ordered = true;
-      stretch.record = nullptr;
-      stretch.under_way[0] = stretch.under_way[1] = 0;
+      stretch.end_record();
     }
+    if (!unchanged() && access.in_transaction) stretch.end_record();
     if (!unchanged() || stretch.ordered) return Fate::kRecord;
     if (stretch.record != nullptr && stretch.generation == generation_) {
       join(stretch, access, again);
@@ -392,6 +452,7 @@ class RepeatFilter {
   std::uint64_t sweeping_ = 0;  // the last moment at which something was added to a record
   Outside outside_{};
   Place places_[1U << kPlaceBits];
+  Seen near_[1U << kNearBits];
   Seen table_[1U << kTableBits];
   Stretch stretches_[1U << kStretchBits];
   Known known_[1U << kKnownBits];

@@ -60,9 +60,20 @@ struct Run {
   Address pc;
   Address next;  // the address that carries it on
   std::int64_t stride;
+  std::uint32_t size;
+  bool write;
   std::uint64_t since;  // version of the moment it began
   Cell cell;            // of its first element
   std::uint32_t epoch;
+};
+
+// An access of a loop, told before the loop; streams.cpp.
+struct Stream {
+  Address start;
+  std::int64_t step;
+  Address pc;
+  std::uint32_t what;  // StreamFlags
+  bool quiet;          // there is nothing to be said of it
 };
 
 // Where the recording goes back to if what follows is taken back.
@@ -74,11 +85,24 @@ struct Mark {
   std::uint32_t last_stack;
 };
 
-// Memory for Distinct.
+// A transaction that has ended, of which it is not decided yet whether it is on record already.
+struct Ended {
+  std::uint64_t fingerprint;  // 0: none
+  Mark mark;
+  Stamp stamp;
+  Address begin_pc;
+  Address end_pc;
+  std::uint32_t label;
+};
+
+// Memory for the tables of fingerprints.
 struct Pages {
   static std::uint64_t* take(std::size_t words);
   static void give_back(std::uint64_t* memory, std::size_t words);
+  static void clear(std::uint64_t* memory, std::size_t words);  // and need no more of it
 };
+using Fingerprints = Crowd<Pages, 14, 20>;
+extern Fingerprints fingerprints;
 
 inline constexpr Stamp kNoTransaction = ~Stamp{0};
 
@@ -89,6 +113,7 @@ inline constexpr std::size_t kMaxHeld = 64;
 inline constexpr std::size_t kKnownStacks = 512;
 inline constexpr std::size_t kEscapingRows = 4096;
 inline constexpr std::size_t kFamiliar = 128;
+inline constexpr std::size_t kStreamRoom = std::size_t{4} * kMaxStreams;
 
 struct Thread {
   // What the path of an access needs.
@@ -109,6 +134,7 @@ struct Thread {
 
   Run run;
   Mark mark;
+  Ended ended;
 
   // horizon.h
   std::atomic<Stamp> open_since;  // when the open transaction began; kNoTransaction
@@ -130,6 +156,10 @@ struct Thread {
   std::uint32_t not_atomic;  // depth of TOMOS_NOT_ATOMIC
   std::uint32_t scopes;      // depth of TOMOS_ATOMIC
 
+  // The loop that is being told.
+  std::uint32_t stream_count;
+  Stream streams[kStreamRoom];
+
   // Locks.
   std::uint32_t held_count;
   std::uint32_t held_beyond;  // more than the table has room for
@@ -144,9 +174,8 @@ struct Thread {
   std::uint32_t known_stacks[kKnownStacks];
 
   RepeatFilter filter;
-  Distinct<Pages, std::size_t{1} << 19> distinct;
-  Distinct<Pages, std::size_t{1} << 15> distinct_outside;  // accesses outside transactions
-  Familiar familiars[kFamiliar];                           // by the place where they begin
+  Distinct<Pages, Fingerprints> distinct;  // also for accesses outside transactions
+  Familiar familiars[kFamiliar];           // by the place where they begin
   Call calls[kMaxCalls];
   Entered entered[kMaxCalls];
   Range escaping[kEscapingRows];  // memory that is being scanned, escape.cpp
@@ -204,14 +233,17 @@ void record_text(Thread& thread, recording::Op op, std::uint8_t small, std::uint
                  std::uint64_t first, const char* text, std::size_t length);
 void record_module(Thread& thread, Address bias, Address first, Address end, std::uint64_t flags,
                    const char* path);
-void record_object(Thread& thread, Address start, std::size_t size, Address pc);
+struct Object;
+void record_object(Thread& thread, const Object& object);
 // The two words for places and the bitmaps, to be filled in as long as the chunk is the thread's.
 std::uint64_t* record_touched(Thread& thread, std::uint8_t size, Address first, Address pc);
 // From here on the records can be taken back, as long as they are accesses and uses of locks.
 void set_mark(Thread& thread);
-// What the records since the mark say, as a number.
+// What the records since the mark say, as a number; not 0.
 std::uint64_t fingerprint(const Thread& thread);
-void take_back(Thread& thread);
+void take_back(Thread& thread, const Mark& mark);
+// Of the transaction that ended last, if it is open whether it is on record already.
+void settle(Thread& thread);
 void hand_back_chunk(Thread& thread);
 void forget_recording(Thread& thread);  // in a forked child
 void set_ending(recording::Ending ending);
@@ -229,16 +261,17 @@ bool note_access(Thread& thread, Address address, std::uint32_t size, bool write
                  bool* shared);
 
 // Records an access to memory that may be shared, unless it can be left out.
-// False: others cannot reach it.
-bool take_access(Thread& thread, Address address, std::uint32_t size, bool write, Address pc);
+// False: others cannot reach it. `sweeping`: its place is known to go through memory.
+bool take_access(Thread& thread, Address address, std::uint32_t size, bool write, Address pc,
+                 bool sweeping = false);
 
 // --- familiar.cpp
 // The open transaction may be one that the thread knows by heart. False: it is not.
 bool begin_familiar(Thread& thread);
 // It has gone another way: records what it did.
 void abandon_familiar(Thread& thread);
-// The open transaction, all since the mark, is on record already.
-void learn_familiar(Thread& thread);
+// This one is on record already.
+void learn_familiar(Thread& thread, const Ended& ended);
 
 // --- transactions.cpp
 void write_begin(Thread& thread);
@@ -254,7 +287,6 @@ void enter_function(FunctionDescriptor& function, Address pc, Address stack_poin
 void leave_function(FunctionDescriptor& function, Address pc);
 void record_all_labels(Thread& thread);
 std::uint32_t critical_section_label(Address pc);
-bool critical_section_waits(std::uint32_t label);
 
 // --- locks.cpp
 std::uint64_t held_fingerprint(const Thread& thread);

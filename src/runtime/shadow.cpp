@@ -11,11 +11,15 @@ std::atomic<Region*>* regions = nullptr;
 
 namespace {
 
-// origins[i]: kStart | kEscaped? | pc. origins[i + 1]: kSize | size.
+// origins[i]: kStart | kEscaped? | half a distance | pc. origins[i + 1]: kSize | the other half |
+// size. The distance is that of the caller from the pc: they mostly are in the same file.
 constexpr std::uint64_t kStart = 1ULL << 63;
 constexpr std::uint64_t kEscaped = 1ULL << 62;
 constexpr std::uint64_t kSize = 1ULL << 61;
-constexpr std::uint64_t kPcMask = (1ULL << 48) - 1;
+constexpr unsigned kPcBits = 48;
+constexpr std::uint64_t kPcMask = (1ULL << kPcBits) - 1;
+constexpr unsigned kHalfBits = 13;
+constexpr std::uint64_t kHalfMask = (1ULL << kHalfBits) - 1;
 constexpr std::size_t kLarge = std::size_t{32} << 10;
 constexpr std::size_t kReset = std::size_t{256} << 10;  // give whole pages back from here on
 
@@ -37,6 +41,18 @@ std::atomic<std::uint16_t>& starts_at(Address address) {
   return region_of(address)->starts[(address & (kRegionSize - 1)) >> kPageBits];
 }
 
+// The distance in bits, of which there are twice kHalfBits; 0: too far.
+std::uint64_t distance(Address pc, Address caller) {
+  constexpr std::uint64_t kFarthest = 1ULL << (2 * kHalfBits - 1);
+  const std::uint64_t distance = caller - pc + kFarthest;
+  return caller != 0 && distance < 2 * kFarthest ? distance : 0;
+}
+
+Address caller_of(Address pc, std::uint64_t low, std::uint64_t high) {
+  const std::uint64_t distance = (low & kHalfMask) | (high & kHalfMask) << kHalfBits;
+  return distance == 0 ? 0 : pc + distance - (1ULL << (2 * kHalfBits - 1));
+}
+
 // The origin at exactly this address.
 Object object_at(Address start) {
   if (start == 0) return {};
@@ -46,9 +62,12 @@ Object object_at(Address start) {
   if ((first & kStart) == 0) return {};
   const std::atomic<std::uint64_t>* second = origin_at(start + 16);
   if (second == nullptr) return {};
+  const std::uint64_t other = second->load(std::memory_order_relaxed);
+  const Address pc = first & kPcMask;
   return {.start = start,
-          .size = second->load(std::memory_order_relaxed) & kPcMask,
-          .pc = first & kPcMask,
+          .size = other & kPcMask,
+          .pc = pc,
+          .caller = caller_of(pc, first >> kPcBits, other >> kPcBits),
           .escaped = (first & kEscaped) != 0};
 }
 
@@ -157,16 +176,18 @@ void forget_cells(Address start, std::size_t size) {
   }
 }
 
-void add_object(Address start, std::size_t size, Address pc) {
+void add_object(Address start, std::size_t size, Address pc, Address caller) {
   if (size < 17) size = 17;
   if (size >= kLarge) large_objects::add(start);
   if (size < 1024) note_small_object(start);
   std::atomic<std::uint64_t>* first = origin_at(start);
   std::atomic<std::uint64_t>* second = origin_at(start + 16);
   if (first == nullptr || second == nullptr) return;
-  second->store(kSize | (size & kPcMask), std::memory_order_relaxed);
+  const std::uint64_t away = distance(pc, caller);
+  second->store(kSize | (away >> kHalfBits) << kPcBits | (size & kPcMask),
+                std::memory_order_relaxed);
   starts_at(start).fetch_add(1, std::memory_order_relaxed);
-  first->store(kStart | (pc & kPcMask), std::memory_order_release);
+  first->store(kStart | (away & kHalfMask) << kPcBits | (pc & kPcMask), std::memory_order_release);
 }
 
 Object remove_object(Address start) {

@@ -88,11 +88,12 @@ void forget_cells(Address start, std::size_t size);
 struct Object {
   Address start = 0;  // 0: none
   std::size_t size = 0;
-  Address pc = 0;  // where it was allocated
+  Address pc = 0;      // where it was allocated
+  Address caller = 0;  // who called the function there; 0: unknown
   bool escaped = false;
 };
 
-void add_object(Address start, std::size_t size, Address pc);
+void add_object(Address start, std::size_t size, Address pc, Address caller = 0);
 // Returns what it was.
 Object remove_object(Address start);
 Object find_object(Address inside);

@@ -176,7 +176,8 @@ void allocated(const void* start, std::size_t size, Address pc) {
   Thread* thread = current_thread;
   if (thread == nullptr || thread->at_work != 0) return;
   const auto address = reinterpret_cast<Address>(start);
-  add_object(address, size, pc);
+  const std::uint32_t calls = thread->call_count;
+  add_object(address, size, pc, calls - 1 < kMaxCalls ? thread->calls[calls - 1].site : 0);
   thread->stamp = follow(address, thread->stamp);
 }
 

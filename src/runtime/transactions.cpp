@@ -2,8 +2,9 @@
 //
 // A transaction is opened by the outermost of: a function that is one (see is_transaction), a
 // TOMOS_ATOMIC scope, a critical section. It ends with what opened it. The function a thread starts
-// with is none, nor is one that waits on a condition: that is known when it first waits, and from
-// then on.
+// with is none, nor is one that waits on a condition: that is known from its descriptor, or else
+// when it first waits, and from then on. Nor is one that leaves with a lock that it has taken: it
+// begins a critical section of its caller's.
 #include "runtime/runtime.h"
 #include "runtime/spin_lock.h"
 
@@ -15,7 +16,13 @@ SpinLock locks::labels;
 
 namespace {
 
-enum State : std::uint32_t { kUndecided = 0, kTransaction = 1, kPlain = 2, kTestBody = 3 };
+enum State : std::uint32_t {
+  kUndecided = 0,
+  kTransaction = 1,
+  kPlain = 2,
+  kTestBody = 3,
+  kForetold = 4,  // a transaction but for the waits in it; plain once that is on record
+};
 
 // Labels by number. Critical sections are found by the place of the acquire.
 struct Label {
@@ -117,9 +124,11 @@ void record_test(Thread& thread, const char* name) {
 std::uint32_t state_of(FunctionDescriptor& function) {
   const std::uint32_t state = __atomic_load_n(&function.state, __ATOMIC_RELAXED);
   if (state != kUndecided) return state;
+  const bool waits = (function.flags & (kWaits | kAtomic)) == kWaits;
   const std::uint32_t decided = test_name_length(function.name) != 0 ? kTestBody
-                                : is_transaction(function)           ? kTransaction
-                                                                     : kPlain;
+                                : !is_transaction(function)          ? kPlain
+                                : waits                              ? kForetold
+                                                                     : kTransaction;
   __atomic_store_n(&function.state, decided, __ATOMIC_RELAXED);
   return decided;
 }
@@ -134,10 +143,6 @@ std::uint32_t critical_section_label(Address pc) {
   return label_at(pc, {.flags = recording::kCriticalSection, .pc = pc});
 }
 
-bool critical_section_waits(std::uint32_t label) {
-  return __atomic_load_n(&labels[label].waits, __ATOMIC_RELAXED);
-}
-
 void new_epoch(Thread& thread) {
   abandon_familiar(thread);
   if (config.filter == Filter::kDistinct && thread.opened == Opened::kNothing &&
@@ -150,10 +155,10 @@ void new_epoch(Thread& thread) {
 
 void new_period(Thread& thread) {
   abandon_familiar(thread);
+  settle(thread);
   ++thread.period;
   thread.filter.new_period();
   thread.distinct.new_period();
-  thread.distinct_outside.new_period();
 }
 
 void open_transaction(Thread& thread, Opened how, std::uint32_t label, Address pc) {
@@ -195,14 +200,11 @@ void write_begin(Thread& thread) {
 
 namespace {
 
-// Whether the open transaction is on record already.
-bool is_known_transaction(Thread& thread) {
+// Whether the open transaction may be on record already.
+bool may_be_known(const Thread& thread) {
   if (config.filter != Filter::kDistinct || thread.mark.slot == nullptr) return false;
   // One that takes locks along, or leaves some behind, is needed to know what comes after it.
-  if (thread.held_beyond != 0 || held_fingerprint(thread) != thread.mark.held) return false;
-  if (thread.distinct.add(fingerprint(thread))) return false;
-  learn_familiar(thread);
-  return true;
+  return thread.held_beyond == 0 && held_fingerprint(thread) == thread.mark.held;
 }
 
 }  // namespace
@@ -215,8 +217,15 @@ void close_transaction(Thread& thread, Address pc) {
   }
   abandon_familiar(thread);
   if (thread.begin_written) {
-    if (is_known_transaction(thread)) {
-      take_back(thread);
+    if (may_be_known(thread) && thread.end - thread.next >= 2) {
+      // The answer takes its time; the program need not wait for it.
+      thread.ended = {.fingerprint = fingerprint(thread),
+                      .mark = thread.mark,
+                      .stamp = thread.stamp,
+                      .begin_pc = thread.begin_pc,
+                      .end_pc = pc,
+                      .label = thread.label};
+      thread.distinct.fetch(thread.ended.fingerprint, thread.number, fingerprints);
     } else {
       record_at_once(thread, Op::kEnd, 0, 0, pc);
     }
@@ -227,6 +236,29 @@ void close_transaction(Thread& thread, Address pc) {
   thread.open_since.store(kNoTransaction, std::memory_order_release);
   new_epoch(thread);
 }
+
+namespace {
+
+// It is no transaction after all. The reader takes back those that are on record already, and tells
+// people of those that wait.
+void make_plain(Thread& thread, FunctionDescriptor& function, bool waits) {
+  // A function without a label was never taken for a transaction, but it may be about to be.
+  const std::uint32_t label = state_of(function) == kForetold
+                                  ? label_of(function)
+                                  : __atomic_load_n(&function.label, __ATOMIC_ACQUIRE);
+  __atomic_store_n(&function.state, static_cast<std::uint32_t>(kPlain), __ATOMIC_RELAXED);
+  if (label == 0 || __atomic_exchange_n(&labels[label].waits, true, __ATOMIC_RELAXED)) return;
+  record_text(thread, Op::kNote, static_cast<std::uint8_t>(recording::Note::kWaits), 0, label,
+              function.name, waits ? __builtin_strlen(function.name) : 0);
+}
+
+// Whether the open transaction, of a function that is about to leave, has taken a lock that it
+// keeps.
+bool keeps_lock(const Thread& thread) {
+  return thread.mark.held == 0 && thread.held_count > 0 && thread.held_beyond == 0;
+}
+
+}  // namespace
 
 void enter_function(FunctionDescriptor& function, Address pc, Address stack_pointer) {
   Thread* thread = current_thread;
@@ -247,9 +279,14 @@ void enter_function(FunctionDescriptor& function, Address pc, Address stack_poin
   if (thread->opened != Opened::kNothing || thread->not_atomic != 0 || observer == nullptr) return;
   // The first function of a thread is the thread.
   if (count == 0 && thread->number != 0 && (function.flags & kAtomic) == 0) return;
-  if (state != kTransaction) return;
+  if (state != kTransaction && state != kForetold) return;
   const AtWork at_work(thread);
-  if (at_work) open_transaction(*thread, Opened::kFunction, label_of(function), pc);
+  if (!at_work) return;
+  if (state == kForetold) {
+    make_plain(*thread, function, /*waits=*/true);
+  } else {
+    open_transaction(*thread, Opened::kFunction, label_of(function), pc);
+  }
 }
 
 void leave_function(FunctionDescriptor& function, Address pc) {
@@ -271,34 +308,33 @@ void leave_function(FunctionDescriptor& function, Address pc) {
   }
   if (thread->opened != Opened::kFunction || count >= thread->opened_at) return;
   const AtWork at_work(thread);
-  if (at_work) close_transaction(*thread, pc);
+  if (!at_work) return;
+  const bool begins_section = (function.flags & kAtomic) == 0 && keeps_lock(*thread);
+  close_transaction(*thread, pc);
+  if (begins_section) {
+    make_plain(*thread, function, /*waits=*/false);
+    const Address taken_at = thread->held[0].pc;
+    open_transaction(*thread, Opened::kCriticalSection, critical_section_label(taken_at), taken_at);
+    write_begin(*thread);  // now, while the stack is the one with which the lock was taken
+  }
 }
 
-namespace {
-
-// The reader takes back the transactions that are on record already.
-void record_wait(Thread& thread, std::uint32_t label) {
-  if (label == 0 || __atomic_exchange_n(&labels[label].waits, true, __ATOMIC_RELAXED)) return;
-  const char* name = labels[label].name == nullptr ? "" : labels[label].name;
-  record_text(thread, Op::kNote, static_cast<std::uint8_t>(recording::Note::kWaits), 0, label, name,
-              __builtin_strlen(name));
-}
-
-}  // namespace
-
-void waiting(Address pc) {
+void waiting(Address pc, const void* mutex) {
   Thread* thread = observer;
   const AtWork at_work(thread);
   if (!at_work) return;
-  // All functions the thread is in wait, and the critical section too.
+  // All functions the thread is in wait.
   for (std::uint32_t i = 0; i < thread->entered_count && i < kMaxCalls; ++i) {
     FunctionDescriptor& function = *thread->entered[i].function;
     if ((function.flags & kAtomic) != 0 || state_of(function) == kTestBody) continue;
-    __atomic_store_n(&function.state, static_cast<std::uint32_t>(kPlain), __ATOMIC_RELAXED);
-    record_wait(*thread, __atomic_load_n(&function.label, __ATOMIC_ACQUIRE));
+    make_plain(*thread, function, /*waits=*/true);
   }
-  if (thread->opened == Opened::kCriticalSection) record_wait(*thread, thread->label);
-  if (thread->opened != Opened::kNothing) close_transaction(*thread, pc);
+  // A critical section is over when its lock is given back, and another one begins when the thread
+  // has it again.
+  const bool ends_with_lock = thread->opened == Opened::kCriticalSection &&
+                              thread->held_count + thread->held_beyond == 1 &&
+                              thread->held[0].lock == mutex && thread->held[0].times == 1;
+  if (thread->opened != Opened::kNothing && !ends_with_lock) close_transaction(*thread, pc);
 }
 
 }  // namespace tomos::runtime

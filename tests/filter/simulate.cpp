@@ -48,19 +48,24 @@ struct Slot {
   bool taken_back = false;
 };
 
+// Memory for the runtime's tables, which go with the runtime.
 struct Heap {
-  static std::uint64_t* take(std::size_t words) { return new std::uint64_t[words]{}; }
-  static void give_back(std::uint64_t* memory, std::size_t) { delete[] memory; }
+  static std::uint64_t* take(std::size_t words) {
+    return taken().emplace_back(std::make_unique<std::uint64_t[]>(words)).get();
+  }
+  static void give_back(std::uint64_t*, std::size_t) {}
+  static void clear(std::uint64_t* memory, std::size_t words) { std::fill_n(memory, words, 0); }
+  static std::vector<std::unique_ptr<std::uint64_t[]>>& taken() {
+    static std::vector<std::unique_ptr<std::uint64_t[]>> all;
+    return all;
+  }
 };
+// So small that most runs fill them.
+using Fingerprints = runtime::Crowd<Heap, 4, 6>;
 
 struct Thread {
-  Thread() = default;
-  ~Thread() { distinct.new_period(); }
-  Thread(const Thread&) = delete;
-  Thread& operator=(const Thread&) = delete;
-
   RepeatFilter filter{};
-  runtime::Distinct<Heap, 2048> distinct{};
+  runtime::Distinct<Heap, Fingerprints, 8> distinct{};
   std::map<std::pair<LockId, Op>, unsigned> held;
   // Of the open transaction: its records, and the locks held when it began.
   std::vector<std::size_t> slots;
@@ -77,7 +82,9 @@ struct Thread {
 // Follows the runtime step by step; the decisions are the runtime's own.
 class Runtime {
  public:
-  Runtime(std::uint64_t ticks, bool distinct) : ticks_(ticks), distinct_(distinct) {}
+  Runtime(std::uint64_t ticks, bool distinct) : ticks_(ticks), distinct_(distinct) {
+    Heap::taken().clear();
+  }
 
   void take(const Event& e) {
     now_ += ticks_;
@@ -100,7 +107,7 @@ class Runtime {
         if (--thread.depth == 0) {
           record(e, thread);
           thread.open_since = kNoTransaction;
-          take_back_if_known(thread);
+          take_back_if_known(e.thread, thread);
           new_epoch(thread);
           return;
         }
@@ -217,7 +224,7 @@ class Runtime {
   }
 
   // runtime/recorder.cpp
-  void take_back_if_known(Thread& thread) {
+  void take_back_if_known(ThreadId id, Thread& thread) {
     if (!distinct_ || !thread.can_be_taken_back) return;
     if (held_fingerprint(thread) != thread.held_before) return;
     std::uint64_t hash = thread.held_before;
@@ -230,7 +237,7 @@ class Runtime {
         hash = runtime::mixed(hash, life_of(cell));
       }
     }
-    if (thread.distinct.add(hash)) return;
+    if (thread.distinct.add(hash, id, *fingerprints_)) return;
     for (const std::size_t index : thread.slots) slots_[index].taken_back = true;
     thread.run.slot = SIZE_MAX;
   }
@@ -238,7 +245,8 @@ class Runtime {
   // runtime/access.cpp
   bool is_known_outside(const Event& e, Thread& thread) const {
     if (!distinct_ || thread.depth != 0) return false;
-    return !thread.distinct.add(fingerprint(runtime::mixed(held_fingerprint(thread), 1), e));
+    return !thread.distinct.add(fingerprint(runtime::mixed(held_fingerprint(thread), 1), e),
+                                e.thread, *fingerprints_);
   }
 
   // Brings the cell up to date; whether it changed hands.
@@ -377,6 +385,7 @@ class Runtime {
   std::uint64_t ticks_;
   bool distinct_;
   std::unique_ptr<runtime::Lives> lives_ = std::make_unique<runtime::Lives>();
+  std::unique_ptr<Fingerprints> fingerprints_ = std::make_unique<Fingerprints>();
   std::uint64_t now_ = std::uint64_t{1} << 20U;
   std::map<std::uint32_t, Cell> cells_;
   std::map<ThreadId, Thread> threads_;

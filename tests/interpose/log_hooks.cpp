@@ -55,7 +55,7 @@ void releasing(const void* lock, LockMode mode, Address) {
   note(mode == LockMode::kRead ? "rreleasing" : "releasing", lock);
 }
 void destroyed(const void* lock, Address) { note("destroyed", lock); }
-void waiting(Address) { note("waiting", nullptr); }
+void waiting(Address, const void*) { note("waiting", nullptr); }
 void signal(const void* object, Address, OrderKind) { note("signal", object); }
 void wait_over(const void* object, Address, OrderKind) { note("wait_over", object); }
 void semaphore_posting(const void* semaphore, std::uint64_t tokens, Address) {

@@ -72,7 +72,8 @@ void read_config() {
   if (filter != nullptr && __builtin_strcmp(filter, "distinct") == 0) {
     config.filter = Filter::kDistinct;
   }
-  __tomos_streams_wanted = config.recording == nullptr || config.filter == Filter::kDistinct;
+  const bool streams = config.recording == nullptr || config.filter == Filter::kDistinct;
+  __tomos_streams_wanted = streams ? 1 : 0;
   const char* cutoff = get("TOMOS_ARRAY_CUTOFF");
   config.array_cutoff = cutoff == nullptr ? config.array_cutoff : strtoul(cutoff, nullptr, 10);
   atomic_patterns = get("TOMOS_ATOMIC");

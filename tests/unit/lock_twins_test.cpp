@@ -27,6 +27,7 @@ std::set<std::string> found(std::string_view program, BlockStore::Limits limits)
   std::set<std::string> found;
   for (const Finding& finding : judgement.findings) {
     std::vector<std::string> edges;
+    edges.reserve(finding.edges.size());
     const auto tell = [&](std::size_t i) {
       const Finding::Event& event = finding.events[i];
       return fmt::format("{}:{}", event.op, to_string(event.location));

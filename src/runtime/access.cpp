@@ -137,8 +137,15 @@ bool note_access(Thread& thread, Address address, std::uint32_t size, bool write
                            access.cell);
 }
 
+namespace {
+
+// A record of a stretch takes the room of 18 accesses.
+constexpr std::uint32_t kMany = 18;
+
+}  // namespace
+
 bool take_access(Thread& thread, Address address, std::uint32_t size, bool write, Address pc,
-                 bool sweeping) {
+                 std::uint32_t following) {
   Access access{.address = address, .size = size, .write = write, .pc = pc};
   const Touch touched = touch(thread, address, write, access.cell);
   if (touched == Touch::kPrivate) return false;
@@ -148,7 +155,8 @@ bool take_access(Thread& thread, Address address, std::uint32_t size, bool write
     access.changed = touched == Touch::kChanged;
     access.in_transaction = thread.opened != Opened::kNothing;
     RepeatFilter::Place& place = thread.filter.place(access);
-    if (sweeping) place.streak = RepeatFilter::kSweep;
+    if (following != 0) place.streak = RepeatFilter::kSweep;
+    access.many = following >= kMany;
     World world{.thread = thread};
     switch (thread.filter.decide(access, place, world)) {
       case RepeatFilter::Fate::kDrop:

@@ -49,7 +49,8 @@ struct Access {
   bool changed;  // the cell changed hands with this access
   bool in_transaction;
   std::uint64_t pc;
-  Cell cell;  // after the access
+  Cell cell;          // after the access
+  bool many = false;  // so many of its neighbours follow that a record of them pays
 };
 
 class RepeatFilter {
@@ -410,7 +411,7 @@ class RepeatFilter {
       join(stretch, access, again);
       return Fate::kJoined;
     }
-    return ++stretch.alone < kFew ? Fate::kRecord : Fate::kBegin;
+    return ++stretch.alone < kFew && !access.many ? Fate::kRecord : Fate::kBegin;
   }
 
   // Sizes are powers of two where it matters; a division for each access would be half its cost.

@@ -261,9 +261,9 @@ bool note_access(Thread& thread, Address address, std::uint32_t size, bool write
                  bool* shared);
 
 // Records an access to memory that may be shared, unless it can be left out.
-// False: others cannot reach it. `sweeping`: its place is known to go through memory.
+// False: others cannot reach it. `following`: so many accesses go through memory from here.
 bool take_access(Thread& thread, Address address, std::uint32_t size, bool write, Address pc,
-                 bool sweeping = false);
+                 std::uint32_t following = 0);
 
 // --- familiar.cpp
 // The open transaction may be one that the thread knows by heart. False: it is not.

@@ -75,11 +75,12 @@ bool keep_order(const Stream* streams, std::size_t count, std::uint64_t rounds) 
   return true;
 }
 
-// An element, and whether others can reach it.
-bool take_element(Thread& thread, Address address, const Shape& shape, Address pc) {
+// An element, and whether others can reach it. `following`: how many there are from here on.
+bool take_element(Thread& thread, Address address, const Shape& shape, Address pc,
+                  std::uint32_t following = 1) {
   const std::uint32_t room = 8 - (address & 7);
   if (shape.element <= room) {
-    return take_access(thread, address, shape.element, shape.write, pc, /*sweeping=*/true);
+    return take_access(thread, address, shape.element, shape.write, pc, following);
   }
   const bool front = take_access(thread, address, room, shape.write, pc);
   return take_access(thread, address + room, shape.element - room, shape.write, pc) || front;
@@ -142,7 +143,8 @@ bool take_block(Thread& thread, Region& region, Address block, std::uint64_t ele
       }
     }
     const auto next = static_cast<unsigned>(__builtin_ctzll(elements));
-    shared |= take_element(thread, block + (Address{next} << size), shape, pc);
+    shared |= take_element(thread, block + (Address{next} << size), shape, pc,
+                           static_cast<std::uint32_t>(__builtin_popcountll(elements)));
     elements &= elements - 1;
   }
   return shared;

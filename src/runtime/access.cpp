@@ -6,6 +6,7 @@
 #include "runtime/horizon.h"
 #include "runtime/runtime.h"
 #include "runtime/shadow.h"
+#include "schedule/control.h"
 
 namespace tomos::runtime {
 
@@ -218,10 +219,22 @@ template <bool kWrite, std::uint32_t kSize>
   slow_access(thread, address, kSize, kWrite, pc);
 }
 
+// Nothing is recorded in this thread.
+template <bool kWrite, std::uint32_t kSize>
+[[gnu::noinline]] void unobserved_access(Address address, Address pc) {
+  schedule::access(kWrite ? schedule::Kind::kWrite : schedule::Kind::kRead,
+                   reinterpret_cast<const void*>(address), kSize, pc);
+}
+
 template <bool kWrite, std::uint32_t kSize>
 [[gnu::always_inline]] inline void access(Address address, Address pc) {
   Thread* thread = observer;
-  if (thread == nullptr || !has_shadow(address)) return;
+  if (thread == nullptr) {
+    if (schedule::accesses_wanted) [[unlikely]]
+      unobserved_access<kWrite, kSize>(address, pc);
+    return;
+  }
+  if (!has_shadow(address)) return;
   Region* region = region_of(address);
   if (region == nullptr) return slow_access(*thread, address, kSize, kWrite, pc);
   const PageState page = page_in(*region, address).load(std::memory_order_relaxed);
@@ -256,7 +269,12 @@ template <bool kWrite, std::uint32_t kSize>
 template <bool kWrite, std::uint32_t kSize>
 [[gnu::always_inline]] inline void spanning_access(Address address, Address pc) {
   Thread* thread = observer;
-  if (thread == nullptr || !has_shadow(address)) return;
+  if (thread == nullptr) {
+    if (schedule::accesses_wanted) [[unlikely]]
+      unobserved_access<kWrite, kSize>(address, pc);
+    return;
+  }
+  if (!has_shadow(address)) return;
   Region* region = region_of(address);
   if (region != nullptr && address % kPageSize <= kPageSize - kSize) {
     const PageState page = page_in(*region, address).load(std::memory_order_relaxed);

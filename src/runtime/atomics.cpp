@@ -8,8 +8,10 @@
 
 #include "runtime/guards.h"
 #include "runtime/interpose.h"
+#include "schedule/control.h"
 
 using namespace tomos::runtime;
+namespace schedule = tomos::schedule;
 
 namespace {
 
@@ -96,7 +98,14 @@ TOMOS_OPERATION(Or, __atomic_fetch_or, old | operand);
 TOMOS_OPERATION(Xor, __atomic_fetch_xor, old ^ operand);
 TOMOS_OPERATION(Nand, __atomic_fetch_nand, ~(old& operand));
 
-// --- The same with what is told.
+// --- The same with what is told, and under control of the scheduler.
+
+void take_turn(const volatile void* place, std::uint32_t size, AtomicKind kind, Address pc) {
+  if (!schedule::controlled()) return;
+  schedule::access(
+      kind == AtomicKind::kRead ? schedule::Kind::kAtomicRead : schedule::Kind::kAtomicWrite, place,
+      size, pc);
+}
 
 template <class Value>
 Value load(const volatile Value* place, int order, Address pc) {
@@ -107,6 +116,7 @@ Value load(const volatile Value* place, int order, Address pc) {
       if (guard != 0 && waited_for_guard(place, pc)) return guard;
     }
   }
+  take_turn(place, sizeof(Value), AtomicKind::kRead, pc);
   atomic_before(place, AtomicKind::kRead, order);
   const Value value = Atomic<Value>::load(place);
   atomic_after(place, sizeof(Value), AtomicKind::kRead, order, pc);
@@ -116,6 +126,7 @@ Value load(const volatile Value* place, int order, Address pc) {
 template <class Value>
 void store(volatile Value* place, Value value, int order, Address pc) {
   order &= kOrderMask;
+  take_turn(place, sizeof(Value), AtomicKind::kWrite, pc);
   atomic_before(place, AtomicKind::kWrite, order);
   Atomic<Value>::store(place, value, order);
   atomic_after(place, sizeof(Value), AtomicKind::kWrite, order, pc);
@@ -124,6 +135,7 @@ void store(volatile Value* place, Value value, int order, Address pc) {
 template <class Operation, class Value>
 Value update(volatile Value* place, Value operand, int order, Address pc) {
   order &= kOrderMask;
+  take_turn(place, sizeof(Value), AtomicKind::kUpdate, pc);
   atomic_before(place, AtomicKind::kUpdate, order);
   const Value old = Atomic<Value>::update(place, operand, Operation{});
   atomic_after(place, sizeof(Value), AtomicKind::kUpdate, order, pc);
@@ -134,6 +146,7 @@ template <class Value>
 bool compare_exchange(volatile Value* place, Value* expected, Value desired, int order,
                       int failure_order, Address pc) {
   order &= kOrderMask;
+  take_turn(place, sizeof(Value), AtomicKind::kUpdate, pc);
   atomic_before(place, AtomicKind::kUpdate, order);
   const bool done = Atomic<Value>::compare_exchange(place, expected, desired);
   if (done) {

@@ -72,7 +72,9 @@ void read_config() {
   if (filter != nullptr && __builtin_strcmp(filter, "distinct") == 0) {
     config.filter = Filter::kDistinct;
   }
-  const bool streams = config.recording == nullptr || config.filter == Filter::kDistinct;
+  // The scheduler wants to see accesses one by one.
+  const bool streams = get("TOMOS_SCHEDULE") == nullptr &&
+                       (config.recording == nullptr || config.filter == Filter::kDistinct);
   __tomos_streams_wanted = streams ? 1 : 0;
   const char* cutoff = get("TOMOS_ARRAY_CUTOFF");
   config.array_cutoff = cutoff == nullptr ? config.array_cutoff : strtoul(cutoff, nullptr, 10);

@@ -1,6 +1,7 @@
 // Input and output as accesses of their buffers. What goes out is told before, for whoever gets it
 // may change the buffer at once; what came in is told after, as much as came. And waits for the
 // world outside, which nobody can mean to be part of something atomic.
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -11,14 +12,25 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "schedule/clock.h"
+#include "schedule/input.h"
 
 using namespace tomos::runtime;
+namespace schedule = tomos::schedule;
 
 namespace {
 
 ssize_t told_input(ssize_t count, const void* buffer, Address pc) {
   if (count > 0) Teller(pc).writes(buffer, static_cast<std::size_t>(count));
   return count;
+}
+
+// Under control of the scheduler: until the real call would not block. False: it is to end with
+// EINTR.
+bool await(int file, short events, Address pc) {
+  if (!schedule::controlled() || schedule::await_file(file, events, pc)) return true;
+  errno = EINTR;
+  return false;
 }
 
 void tell_output(const void* buffer, std::size_t size, Address pc) {
@@ -28,6 +40,7 @@ void tell_output(const void* buffer, std::size_t size, Address pc) {
 }  // namespace
 
 TOMOS_INTERPOSE(ssize_t, read, int file, void* buffer, std::size_t size) {
+  if (!await(file, POLLIN, TOMOS_CALLER())) return -1;
   return told_input(REAL(read)(file, buffer, size), buffer, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(ssize_t, pread, int file, void* buffer, std::size_t size, off_t offset) {
@@ -37,10 +50,12 @@ TOMOS_INTERPOSE(ssize_t, pread64, int file, void* buffer, std::size_t size, off6
   return told_input(REAL(pread64)(file, buffer, size, offset), buffer, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(ssize_t, recv, int socket, void* buffer, std::size_t size, int flags) {
+  if (!await(socket, POLLIN, TOMOS_CALLER())) return -1;
   return told_input(REAL(recv)(socket, buffer, size, flags), buffer, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(ssize_t, recvfrom, int socket, void* buffer, std::size_t size, int flags,
                 sockaddr* from, socklen_t* from_size) {
+  if (!await(socket, POLLIN, TOMOS_CALLER())) return -1;
   return told_input(REAL(recvfrom)(socket, buffer, size, flags, from, from_size), buffer,
                     TOMOS_CALLER());
 }
@@ -53,6 +68,7 @@ TOMOS_INTERPOSE(std::size_t, fread, void* buffer, std::size_t size, std::size_t 
 
 TOMOS_INTERPOSE(ssize_t, write, int file, const void* buffer, std::size_t size) {
   tell_output(buffer, size, TOMOS_CALLER());
+  if (!await(file, POLLOUT, TOMOS_CALLER())) return -1;
   return REAL(write)(file, buffer, size);
 }
 TOMOS_INTERPOSE(ssize_t, pwrite, int file, const void* buffer, std::size_t size, off_t offset) {
@@ -65,11 +81,13 @@ TOMOS_INTERPOSE(ssize_t, pwrite64, int file, const void* buffer, std::size_t siz
 }
 TOMOS_INTERPOSE(ssize_t, send, int socket, const void* buffer, std::size_t size, int flags) {
   tell_output(buffer, size, TOMOS_CALLER());
+  if (!await(socket, POLLOUT, TOMOS_CALLER())) return -1;
   return REAL(send)(socket, buffer, size, flags);
 }
 TOMOS_INTERPOSE(ssize_t, sendto, int socket, const void* buffer, std::size_t size, int flags,
                 const sockaddr* to, socklen_t to_size) {
   tell_output(buffer, size, TOMOS_CALLER());
+  if (!await(socket, POLLOUT, TOMOS_CALLER())) return -1;
   return REAL(sendto)(socket, buffer, size, flags, to, to_size);
 }
 TOMOS_INTERPOSE(std::size_t, fwrite, const void* buffer, std::size_t size, std::size_t count,
@@ -115,6 +133,21 @@ bool can_block(const timespec* time) {
   return time == nullptr || time->tv_sec != 0 || time->tv_nsec != 0;
 }
 
+// Under control the call itself only looks.
+bool await(pollfd* files, nfds_t count, std::uint64_t deadline, Address pc) {
+  if (schedule::await_poll(files, count, deadline, pc)) return true;
+  errno = EINTR;
+  return false;
+}
+
+std::uint64_t deadline_after(const timeval* time) {
+  if (time == nullptr) return schedule::kNever;
+  const timespec precise = {.tv_sec = time->tv_sec, .tv_nsec = time->tv_usec * 1000};
+  return schedule::deadline_after(&precise);
+}
+
+constexpr timespec kNoTime = {};
+
 bool can_block(int socket) {
   const int flags = fcntl(socket, F_GETFL);
   return flags >= 0 && (flags & O_NONBLOCK) == 0;
@@ -124,40 +157,80 @@ bool can_block(int socket) {
 
 TOMOS_INTERPOSE(int, poll, pollfd* files, nfds_t count, int timeout) {
   tell_wait(timeout != 0, TOMOS_CALLER());
+  if (schedule::controlled()) {
+    if (!await(files, count, schedule::deadline_after_ms(timeout), TOMOS_CALLER())) return -1;
+    timeout = 0;
+  }
   return REAL(poll)(files, count, timeout);
 }
 TOMOS_INTERPOSE(int, __poll_chk, pollfd* files, nfds_t count, int timeout, std::size_t room) {
   tell_wait(timeout != 0, TOMOS_CALLER());
+  if (schedule::controlled()) {
+    if (!await(files, count, schedule::deadline_after_ms(timeout), TOMOS_CALLER())) return -1;
+    timeout = 0;
+  }
   return REAL(__poll_chk)(files, count, timeout, room);
 }
 TOMOS_INTERPOSE(int, ppoll, pollfd* files, nfds_t count, const timespec* timeout,
                 const sigset_t* signals) {
   tell_wait(can_block(timeout), TOMOS_CALLER());
+  if (schedule::controlled()) {
+    if (!await(files, count, schedule::deadline_after(timeout), TOMOS_CALLER())) return -1;
+    timeout = &kNoTime;
+  }
   return REAL(ppoll)(files, count, timeout, signals);
 }
 TOMOS_INTERPOSE(int, select, int count, fd_set* in, fd_set* out, fd_set* other, timeval* timeout) {
   tell_wait(timeout == nullptr || timeout->tv_sec != 0 || timeout->tv_usec != 0, TOMOS_CALLER());
+  timeval none = {};
+  if (schedule::controlled()) {
+    if (!schedule::await_select(count, in, out, other, deadline_after(timeout), TOMOS_CALLER())) {
+      errno = EINTR;
+      return -1;
+    }
+    timeout = &none;
+  }
   return REAL(select)(count, in, out, other, timeout);
 }
 TOMOS_INTERPOSE(int, pselect, int count, fd_set* in, fd_set* out, fd_set* other,
                 const timespec* timeout, const sigset_t* signals) {
   tell_wait(can_block(timeout), TOMOS_CALLER());
+  if (schedule::controlled()) {
+    if (!schedule::await_select(count, in, out, other, schedule::deadline_after(timeout),
+                                TOMOS_CALLER())) {
+      errno = EINTR;
+      return -1;
+    }
+    timeout = &kNoTime;
+  }
   return REAL(pselect)(count, in, out, other, timeout, signals);
 }
 TOMOS_INTERPOSE(int, epoll_wait, int epoll, epoll_event* events, int room, int timeout) {
   tell_wait(timeout != 0, TOMOS_CALLER());
+  if (schedule::controlled()) {
+    pollfd one = {.fd = epoll, .events = POLLIN, .revents = 0};
+    if (!await(&one, 1, schedule::deadline_after_ms(timeout), TOMOS_CALLER())) return -1;
+    timeout = 0;
+  }
   return REAL(epoll_wait)(epoll, events, room, timeout);
 }
 TOMOS_INTERPOSE(int, epoll_pwait, int epoll, epoll_event* events, int room, int timeout,
                 const sigset_t* signals) {
   tell_wait(timeout != 0, TOMOS_CALLER());
+  if (schedule::controlled()) {
+    pollfd one = {.fd = epoll, .events = POLLIN, .revents = 0};
+    if (!await(&one, 1, schedule::deadline_after_ms(timeout), TOMOS_CALLER())) return -1;
+    timeout = 0;
+  }
   return REAL(epoll_pwait)(epoll, events, room, timeout, signals);
 }
 TOMOS_INTERPOSE(int, accept, int socket, sockaddr* from, socklen_t* from_size) {
   tell_wait(can_block(socket), TOMOS_CALLER());
+  if (!await(socket, POLLIN, TOMOS_CALLER())) return -1;
   return REAL(accept)(socket, from, from_size);
 }
 TOMOS_INTERPOSE(int, accept4, int socket, sockaddr* from, socklen_t* from_size, int flags) {
   tell_wait(can_block(socket), TOMOS_CALLER());
+  if (!await(socket, POLLIN, TOMOS_CALLER())) return -1;
   return REAL(accept4)(socket, from, from_size, flags);
 }

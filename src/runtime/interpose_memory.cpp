@@ -14,8 +14,10 @@
 #include <new>
 
 #include "runtime/interpose.h"
+#include "schedule/control.h"
 
 using namespace tomos::runtime;
+namespace schedule = tomos::schedule;
 
 namespace {
 
@@ -55,7 +57,9 @@ void* told_made(void* object, Address pc) {
 }
 
 void tell_freeing(void* object, Address pc) {
-  if (!inside()) freeing(object, REAL(malloc_usable_size)(object), pc);
+  const std::size_t size = REAL(malloc_usable_size)(object);
+  schedule::memory_freed(object, size);
+  if (!inside()) freeing(object, size, pc);
 }
 
 }  // namespace

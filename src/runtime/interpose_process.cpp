@@ -21,8 +21,10 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "schedule/control.h"
 
 using namespace tomos::runtime;
+namespace schedule = tomos::schedule;
 
 namespace {
 
@@ -32,6 +34,7 @@ bool is_this_process() { return getpid() == process; }
 
 // The tables are locked in the parent, so the child has them whole.
 void prepare_fork() {
+  schedule::before_fork();
   before_fork();
   lock_thread_table();
   lock_barrier_table();
@@ -40,12 +43,14 @@ void forked_in_parent() {
   unlock_barrier_table();
   unlock_thread_table();
   after_fork_in_parent();
+  schedule::after_fork_in_parent();
 }
 void forked_in_child() {
   unlock_barrier_table();
   unlock_thread_table();
   process = getpid();
   after_fork_in_child();
+  schedule::after_fork_in_child();
 }
 
 }  // namespace
@@ -184,7 +189,9 @@ TOMOS_EXPORT int execle(const char* path, const char* first, ...) {
 namespace {
 
 void tell_end() {
-  if (!inside() && is_this_process()) process_exit();
+  if (!is_this_process()) return;
+  schedule::process_ends();
+  if (!inside()) process_exit();
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "schedule/control.h"
+#include "schedule/raw.h"
 
 // The bounds of the section, made by the linker.
 extern "C" {
@@ -44,6 +46,7 @@ namespace {
 // Before the program's own constructors where possible, so that no signal handler comes first.
 [[gnu::constructor(101)]] void resolve_at_start() {
   if (!real_functions_resolved) resolve_real_functions();
+  schedule::set_up();
 }
 
 }  // namespace
@@ -57,9 +60,9 @@ void* find_in_libstdcxx(const char* name) {
 
 void* map_memory(std::size_t size) {
   // The system call itself: mmap is interposed.
-  const long start =
-      syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return start == -1 ? nullptr : reinterpret_cast<void*>(start);
+  const long start = schedule::raw_call(SYS_mmap, 0, static_cast<long>(size),
+                                        PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return start < 0 && start > -4096 ? nullptr : reinterpret_cast<void*>(start);
 }
 
 }  // namespace tomos::runtime

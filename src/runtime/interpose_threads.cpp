@@ -14,8 +14,11 @@
 
 #include "runtime/address_table.h"
 #include "runtime/interpose.h"
+#include "schedule/clock.h"
+#include "schedule/control.h"
 
 using namespace tomos::runtime;
+namespace schedule = tomos::schedule;
 
 namespace {
 
@@ -23,6 +26,7 @@ struct Started {
   ThreadNumber number;
   const void* routine;
   void* argument;
+  schedule::Task* task;  // nullptr: not controlled
   bool in_table;
   bool detached;
   bool ended;
@@ -54,6 +58,7 @@ void at_thread_end(void* /*value*/) {
     return;
   }
   if (!inside()) thread_end();
+  if (schedule::controlled()) schedule::task_ends();
   Record* const record = ending.record;
   if (record == nullptr) return;
   const Guard guard(threads_by_handle.lock());
@@ -74,6 +79,7 @@ Started enter_thread(void* started) {
   }
   ending.record = record;
   pthread_setspecific(end_key, &ending);
+  if (copy.task != nullptr) schedule::task_starts(copy.task);
   thread_start(copy.number, copy.routine);
   return copy;
 }
@@ -100,6 +106,9 @@ Record* about_to_create(const void* routine, void* argument, bool detached, Addr
   record->value.routine = routine;
   record->value.argument = argument;
   record->value.detached = detached;
+  if (schedule::controlled()) {
+    record->value.task = schedule::task_made(reinterpret_cast<Address>(routine), pc);
+  }
   return record;
 }
 
@@ -157,18 +166,39 @@ int create(const void* routine, void* argument, bool detached, const pthread_t* 
   Record* const record = about_to_create(routine, argument, detached, pc);
   if (record == nullptr) return out_of_memory;
   const int error = create_real(record);
+  schedule::Task* const task = record->value.task;
   if (error == 0) {
+    if (task != nullptr) schedule::task_exists(task, *handle);
     created(record, handle);
   } else {
+    if (task != nullptr) schedule::task_not_made(task);
     not_created(record);
   }
+  if (schedule::controlled()) schedule::take_turn({.kind = schedule::Kind::kCreate, .pc = pc});
   return error;
 }
 
+constexpr std::uint64_t kAtOnce = 0;  // without waiting, whatever the real one says
+
+// False: the time is over.
+bool turn_to_join(pthread_t thread, std::uint64_t deadline, Address pc) {
+  if (!schedule::controlled()) return true;
+  if (deadline == kAtOnce) {
+    schedule::take_turn({.kind = schedule::Kind::kYield, .pc = pc});
+    return true;
+  }
+  return schedule::turn_to_join(schedule::task_of(thread), {.kind = schedule::Kind::kJoin,
+                                                            .pc = pc,
+                                                            .deadline = deadline,
+                                                            .cancellable = true}) ==
+         schedule::Outcome::kGo;
+}
+
 template <class Join>
-int join(pthread_t thread, Address pc, Join join_real) {
+int join(pthread_t thread, std::uint64_t deadline, Address pc, Join join_real) {
   if (inside()) return join_real();
   Record* const record = find_thread(thread);
+  if (!turn_to_join(thread, deadline, pc)) return ETIMEDOUT;
   const int error = join_real();
   if (error == 0) joined(record, pc);
   return error;
@@ -208,18 +238,20 @@ TOMOS_INTERPOSE(int, pthread_create, pthread_t* thread, const pthread_attr_t* at
 }
 
 TOMOS_INTERPOSE(int, pthread_join, pthread_t thread, void** result) {
-  return join(thread, TOMOS_CALLER(), [&] { return REAL(pthread_join)(thread, result); });
+  return join(thread, schedule::kNever, TOMOS_CALLER(),
+              [&] { return REAL(pthread_join)(thread, result); });
 }
 TOMOS_INTERPOSE(int, pthread_tryjoin_np, pthread_t thread, void** result) {
-  return join(thread, TOMOS_CALLER(), [&] { return REAL(pthread_tryjoin_np)(thread, result); });
+  return join(thread, kAtOnce, TOMOS_CALLER(),
+              [&] { return REAL(pthread_tryjoin_np)(thread, result); });
 }
 TOMOS_INTERPOSE(int, pthread_timedjoin_np, pthread_t thread, void** result, const timespec* until) {
-  return join(thread, TOMOS_CALLER(),
+  return join(thread, schedule::deadline_at(CLOCK_REALTIME, until), TOMOS_CALLER(),
               [&] { return REAL(pthread_timedjoin_np)(thread, result, until); });
 }
 TOMOS_INTERPOSE(int, pthread_clockjoin_np, pthread_t thread, void** result, clockid_t clock,
                 const timespec* until) {
-  return join(thread, TOMOS_CALLER(),
+  return join(thread, schedule::deadline_at(clock, until), TOMOS_CALLER(),
               [&] { return REAL(pthread_clockjoin_np)(thread, result, clock, until); });
 }
 
@@ -246,7 +278,8 @@ TOMOS_INTERPOSE(int, thrd_create, thrd_t* thread, thrd_start_t routine, void* ar
                 [&](Record* record) { return REAL(thrd_create)(thread, c11_body, record); });
 }
 TOMOS_INTERPOSE(int, thrd_join, thrd_t thread, int* result) {
-  return join(thread, TOMOS_CALLER(), [&] { return REAL(thrd_join)(thread, result); });
+  return join(thread, schedule::kNever, TOMOS_CALLER(),
+              [&] { return REAL(thrd_join)(thread, result); });
 }
 TOMOS_INTERPOSE(int, thrd_detach, thrd_t thread) {
   return detach(thread, [&] { return REAL(thrd_detach)(thread); });

@@ -1,9 +1,9 @@
 // A lock of the runtime's own. Nothing that the program can wait for is called while it is held.
 #pragma once
 
-#include <sched.h>
-
 #include <atomic>
+
+#include "schedule/raw.h"
 
 namespace tomos::runtime {
 
@@ -11,7 +11,7 @@ class SpinLock {
  public:
   void lock() {
     for (unsigned tries = 0; held_.exchange(true, std::memory_order_acquire); ++tries) {
-      if (tries > 64) sched_yield();
+      if (tries > 64) schedule::raw_call(SYS_sched_yield);
     }
   }
   void unlock() { held_.store(false, std::memory_order_release); }

@@ -7,6 +7,7 @@
 #include "runtime/runtime.h"
 #include "runtime/shadow.h"
 #include "runtime/spin_lock.h"
+#include "schedule/control.h"
 
 namespace tomos::runtime {
 
@@ -303,7 +304,10 @@ void really_set_up() {
 }
 
 __attribute__((constructor(101))) void at_start() { set_up(); }
-__attribute__((destructor(101))) void at_end() { process_exit(); }
+__attribute__((destructor(101))) void at_end() {
+  schedule::process_ends();
+  process_exit();
+}
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 // begins a critical section of its caller's.
 #include "runtime/runtime.h"
 #include "runtime/spin_lock.h"
+#include "schedule/control.h"
 
 namespace tomos::runtime {
 
@@ -337,6 +338,41 @@ void waiting(Address pc, const void* mutex) {
   if (thread->opened != Opened::kNothing && !ends_with_lock) close_transaction(*thread, pc);
 }
 
+// --- The same for the scheduler, which has no use for labels: the outermost function that is a
+// transaction is an atomic block.
+
+namespace {
+
+struct Inside {
+  std::uint32_t functions;             // entered and not left
+  const FunctionDescriptor* function;  // the one that is the block; nullptr: none
+  std::uint32_t times;                 // it was entered, by itself
+};
+constinit thread_local Inside inside_of = {};
+
+void enter_block(FunctionDescriptor& function, Address pc) {
+  const bool first = inside_of.functions++ == 0;
+  if (inside_of.function == &function) ++inside_of.times;
+  if (inside_of.function != nullptr || state_of(function) != kTransaction) return;
+  const bool declared = (function.flags & kAtomic) != 0;
+  // The first function of a thread is the thread.
+  if (first && !declared && schedule::is_made_thread()) return;
+  inside_of.function = &function;
+  inside_of.times = 1;
+  schedule::block_begins(
+      declared ? schedule::BlockSource::kAnnotated : schedule::BlockSource::kFunction,
+      function.name, pc);
+}
+
+void leave_block(const FunctionDescriptor& function) {
+  if (inside_of.functions > 0) --inside_of.functions;
+  if (inside_of.function != &function || --inside_of.times > 0) return;
+  inside_of.function = nullptr;
+  schedule::block_ends();
+}
+
+}  // namespace
+
 }  // namespace tomos::runtime
 
 using namespace tomos::runtime;
@@ -345,17 +381,23 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 void __tomos_enter(FunctionDescriptor* function) {
+  if (tomos::schedule::self != nullptr) {
+    enter_block(*function, reinterpret_cast<Address>(__builtin_return_address(0)));
+  }
   if (current_thread == nullptr) return;
   enter_function(*function, reinterpret_cast<Address>(__builtin_return_address(0)),
                  reinterpret_cast<Address>(__builtin_frame_address(0)));
 }
 
 void __tomos_exit(FunctionDescriptor* function) {
+  if (tomos::schedule::self != nullptr) leave_block(*function);
   if (current_thread == nullptr) return;
   leave_function(*function, reinterpret_cast<Address>(__builtin_return_address(0)));
 }
 
 void __tomos_begin_atomic(const char* name, const char* file, std::uint32_t line) {
+  tomos::schedule::block_begins(tomos::schedule::BlockSource::kAnnotated, name,
+                                reinterpret_cast<Address>(__builtin_return_address(0)));
   Thread* thread = observer;
   if (thread == nullptr) return;
   ++thread->scopes;
@@ -371,6 +413,7 @@ void __tomos_begin_atomic(const char* name, const char* file, std::uint32_t line
 }
 
 void __tomos_end_atomic() {
+  tomos::schedule::block_ends();
   Thread* thread = observer;
   if (thread == nullptr || thread->scopes == 0) return;
   if (thread->opened == Opened::kScope && thread->opened_at == thread->scopes) {

@@ -1,0 +1,21 @@
+// Waits for files, sockets and the like: a thread goes on when the kernel says that it would not
+// block. For pipes between threads of the process that is as repeatable as all the rest.
+#pragma once
+
+#include <poll.h>
+#include <sys/select.h>
+
+#include <cstdint>
+
+#include "schedule/control.h"
+
+namespace tomos::schedule {
+
+// Until the file can be read (POLLIN) or written (POLLOUT) without blocking. False: a signal came.
+bool await_file(int file, short events, Address pc);
+// The same for poll, select and epoll_wait, until the deadline at most. False: a signal came.
+bool await_poll(pollfd* files, std::uint64_t count, std::uint64_t deadline, Address pc);
+bool await_select(int count, const fd_set* in, const fd_set* out, const fd_set* other,
+                  std::uint64_t deadline, Address pc);
+
+}  // namespace tomos::schedule

@@ -1,0 +1,133 @@
+// The strategies behind one interface: of those that can go on, who does?
+//
+// What they have in common is here: who has yielded stands back as long as others can go on, so
+// that a loop that waits for another thread lets it come. And every choice that differs from the
+// rule in area.h is put on record.
+#include "schedule/task.h"
+
+namespace tomos::schedule {
+
+namespace {
+
+Strategy strategy() { return world.area->settings.strategy; }
+
+Task* round_robin(Task** enabled, std::size_t count, const Task* last) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (last != nullptr && enabled[i]->number > last->number) return enabled[i];
+  }
+  return enabled[0];
+}
+
+constinit const Task* last_chosen = nullptr;
+
+// A thread that goes round and round with the turn would keep it for ever.
+constexpr std::uint32_t kLongRun = 5000;
+
+void limit_run(Task* current) {
+  if (current == nullptr || current != world.last_run) {
+    world.run_length = 0;
+  } else if (++world.run_length % kLongRun == 0) {
+    current->yielded = true;
+    current->yielded_at = world.area->trial.steps;
+    if (strategy() == Strategy::kPct) pct_yield(*current);
+  }
+  world.last_run = current;
+}
+
+// Those that did not say that others should go on; all if all did.
+std::size_t without_yielded(Task** enabled, std::size_t count) {
+  const std::uint64_t steps = world.area->trial.steps;
+  bool any = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    // It has its chance again when somebody else has done something.
+    if (enabled[i]->yielded && enabled[i]->yielded_at < steps) enabled[i]->yielded = false;
+    any |= !enabled[i]->yielded;
+  }
+  if (!any) return count;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!enabled[i]->yielded) enabled[kept++] = enabled[i];
+  }
+  return kept;
+}
+
+void record_choice(const Task* last, const Task& by_rule, const Task& next, bool preempts) {
+  if (&by_rule == &next) return;
+  Trial& trial = world.area->trial;
+  if (trial.choice_count == kMaxChoices) {
+    trial.flags |= kChoicesLost;
+    return;
+  }
+  world.area->choices[trial.choice_count++] = {.thread = last == nullptr ? ~0U : last->number,
+                                               .step = last == nullptr ? 0 : last->steps,
+                                               .next = next.number,
+                                               .preempts = preempts ? 1U : 0U};
+}
+
+}  // namespace
+
+void begin_strategy() {
+  switch (strategy()) {
+    case Strategy::kPct:
+      pct_begin();
+      break;
+    case Strategy::kReplay:
+      replay_begin();
+      break;
+    case Strategy::kRandom:
+    case Strategy::kAtomFuzzer:
+    case Strategy::kPos:
+    case Strategy::kRoundRobin:
+      break;
+  }
+}
+
+void task_joined_in(Task& task) {
+  if (strategy() == Strategy::kPct) pct_join(task);
+  if (strategy() == Strategy::kPos) pos_assign(task);
+}
+
+Task& choose(Task** enabled, std::size_t count, Task* current) {
+  Task* const by_rule = current != nullptr ? current : enabled[0];
+  const Task* const last = last_chosen;
+  Task* next = by_rule;
+  limit_run(current);
+  if (strategy() == Strategy::kReplay) {
+    next = replay_choose(enabled, count, current);
+  } else {
+    const std::size_t kept = without_yielded(enabled, count);
+    switch (strategy()) {
+      case Strategy::kRandom:
+        next = enabled[kept == 1 ? 0 : world.chance.below(static_cast<std::uint32_t>(kept))];
+        break;
+      case Strategy::kAtomFuzzer:
+        next = atomfuzzer_choose(enabled, kept);
+        break;
+      case Strategy::kPct:
+        next = pct_choose(enabled, kept);
+        break;
+      case Strategy::kPos:
+        next = pos_choose(enabled, kept);
+        break;
+      case Strategy::kRoundRobin:
+        next = round_robin(enabled, kept, current);
+        break;
+      case Strategy::kReplay:
+        break;
+    }
+  }
+  record_choice(last, *by_rule, *next, current != nullptr);
+  last_chosen = next;
+  return *next;
+}
+
+void step_done(Task& task) {
+  if (task.next.kind == Kind::kYield) {
+    task.yielded = true;
+    task.yielded_at = world.area->trial.steps;
+    if (strategy() == Strategy::kPct) pct_yield(task);
+  }
+  if (strategy() == Strategy::kPos) pos_done(task);
+}
+
+}  // namespace tomos::schedule

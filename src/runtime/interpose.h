@@ -40,6 +40,8 @@ void* map_memory(std::size_t size);
 
 // Once, when the real functions are known.
 void watch_thread_ends();  // interpose_threads.cpp
+// Of this one, which was not seen to start.
+void watch_end_of_thread();
 void watch_process();      // interpose_process.cpp
 
 // Whether the code at this return address was compiled by our wrappers. Others' accesses are not

@@ -9,7 +9,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/interpose.h"
@@ -119,4 +121,20 @@ TOMOS_INTERPOSE(int, pthread_kill, pthread_t thread, int signal) {
     schedule::take_turn({.kind = schedule::Kind::kNotify, .pc = TOMOS_CALLER()});
   }
   return REAL(pthread_kill)(thread, signal);
+}
+
+// --- Timers run on the machine's time.
+
+TOMOS_INTERPOSE(int, timer_settime, timer_t timer, int flags, const itimerspec* time,
+                itimerspec* before) {
+  if (schedule::controlled()) schedule::timers_come();
+  return REAL(timer_settime)(timer, flags, time, before);
+}
+TOMOS_INTERPOSE(int, setitimer, __itimer_which_t which, const itimerval* time, itimerval* before) {
+  if (schedule::controlled()) schedule::timers_come();
+  return REAL(setitimer)(which, time, before);
+}
+TOMOS_INTERPOSE(unsigned, alarm, unsigned seconds) {
+  if (schedule::controlled()) schedule::timers_come();
+  return REAL(alarm)(seconds);
 }

@@ -217,6 +217,8 @@ int detach(pthread_t thread, Detach detach_real) {
 
 namespace tomos::runtime {
 
+void watch_end_of_thread() { pthread_setspecific(end_key, &ending); }
+
 void lock_thread_table() { threads_by_handle.lock().lock(); }
 void unlock_thread_table() { threads_by_handle.lock().unlock(); }
 

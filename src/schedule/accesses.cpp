@@ -19,7 +19,7 @@ void access(Kind kind, const volatile void* address, std::uint32_t size, Address
   if (!controlled()) return;
   const bool atomic = kind == Kind::kAtomicRead || kind == Kind::kAtomicWrite;
   if (!atomic && is_on_own_stack(id(address)) && !is_touched_by_others(id(address))) return;
-  if (world.task_count > 1) {
+  if (world.task_count > 1 && is_switching_point(pc)) {
     Task& task = *self;
     if (task.last_object == id(address)) {
       if (++task.same_object >= kSpinning) {

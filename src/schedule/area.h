@@ -20,6 +20,8 @@ enum class Strategy : std::uint32_t {
   kPos,         // partial order sampling
   kRoundRobin,
   kReplay,  // as the schedule in the area says
+  kWalk,    // a random walk in which threads with more to do are chosen more often
+  kCut,     // every thread is stopped once, until another has come in between
 };
 
 // What a thread does next, or has done.
@@ -176,6 +178,21 @@ struct Trial {
   Place signal_place;
 };
 
+// What is known of a program from earlier trials: where threads touch what others touch, and how
+// much they do.
+inline constexpr std::uint32_t kMaxPlaces = 4096;
+inline constexpr std::uint32_t kMaxProfiled = 256;
+struct Profile {
+  std::uint32_t place_count;
+  std::uint32_t thread_count;
+  std::uint64_t steps;
+  std::uint64_t accesses;  // 0: none was seen, the program is not instrumented
+  // Accesses and locks elsewhere are no switching points.
+  std::uint64_t places[kMaxPlaces];
+  std::uint32_t thread_steps[kMaxProfiled];  // by number
+  std::uint32_t creators[kMaxProfiled];
+};
+
 inline constexpr std::uint32_t kMaxChoices = 1U << 20;
 
 struct Area {
@@ -183,6 +200,8 @@ struct Area {
   std::uint64_t size;  // of this struct
   Settings settings;
   Trial trial;
+  Profile profile;               // from the campaign; no threads: there is none
+  Profile seen;                  // in this trial
   Choice replayed[kMaxChoices];  // from the campaign
   Choice choices[kMaxChoices];   // what this trial did
 };

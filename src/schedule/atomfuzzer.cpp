@@ -52,10 +52,14 @@ Task* atomfuzzer_choose(Task** enabled, std::size_t count) {
       end_pause(*enabled[world.chance.below(static_cast<std::uint32_t>(count))], false);
       continue;
     }
-    std::uint32_t at = world.chance.below(static_cast<std::uint32_t>(free));
-    Task** chosen = enabled;
-    while ((*chosen)->paused || at-- > 0) ++chosen;
-    Task* const next = *chosen;
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (enabled[i]->paused) continue;
+      Task* const moved = enabled[last];
+      enabled[last++] = enabled[i];
+      enabled[i] = moved;
+    }
+    Task* const next = weighted(enabled, free);
     if (!next->decided && is_second_touch(*next)) {
       next->decided = true;
       if (count > 1 && world.chance.with_probability(world.area->settings.pause_probability)) {
@@ -76,6 +80,13 @@ Task* atomfuzzer_choose(Task** enabled, std::size_t count) {
     }
     return next;
   }
+}
+
+bool is_any_urgent() {
+  for (std::size_t i = 0; i < world.task_count; ++i) {
+    if (world.tasks[i]->urgent) return true;
+  }
+  return false;
 }
 
 void atomfuzzer_released(const void* lock) {

@@ -27,6 +27,13 @@ struct Variable {
   Address address;
   LastAccess write;
   LastAccess read;
+  // Until it is known that threads conflict over it: who has touched it, and where.
+  bool conflicting;
+  bool shared;
+  bool written;
+  std::uint32_t thread;
+  Address places[kPlacesKept];
+  Address locks[kHeld];  // that were held at all accesses
 };
 constexpr std::size_t kVariables = std::size_t{1} << 15;
 constinit Variable variables[kVariables] = {};
@@ -52,6 +59,54 @@ void warn(Address pc) {
   if (place == pc) return;
   place = pc;
   ++world.area->trial.warnings;
+}
+
+// The locks that are held now, too.
+void intersect(Variable& variable, const Task& task) {
+  for (Address& lock : variable.locks) {
+    bool held = false;
+    for (const Address one : task.held) held |= one == lock;
+    if (!held) lock = 0;
+  }
+}
+
+bool is_protected(const Variable& variable) {
+  for (const Address lock : variable.locks) {
+    if (lock != 0) return true;
+  }
+  return false;
+}
+
+// Whether all that was done to the variable before comes before this thread's life, or after the
+// life of the one that did it.
+bool is_handed_over(const Variable& variable, const Task& task) {
+  if (variable.shared || variable.thread == task.number) return false;
+  const std::uint64_t last =
+      variable.write.step > variable.read.step ? variable.write.step : variable.read.step;
+  return (task.created_by == variable.thread && last <= task.created_at) ||
+         has_joined(task, variable.thread);
+}
+
+// While there is one thread only, nothing that it does matters.
+void learn(Variable& variable, const Task& task, Kind kind, Address pc) {
+  if (variable.conflicting) return place_is_shared(pc);
+  if (is_handed_over(variable, task)) {
+    variable.written = false;
+    for (Address& place : variable.places) place = 0;
+  }
+  if (variable.places[0] == 0) {
+    variable.thread = task.number;
+    __builtin_memcpy(variable.locks, task.held, sizeof(task.held));
+  } else {
+    intersect(variable, task);
+  }
+  keep_place(variable.places, pc);
+  variable.written |= is_write(kind);
+  variable.shared |= task.number != variable.thread;
+  if (!variable.shared || !variable.written) return;
+  if (is_protected(variable) && !is_atomic(kind)) return;
+  variable.conflicting = true;
+  for (const Address place : variable.places) place_is_shared(place);
 }
 
 Place only(Address pc) {
@@ -123,6 +178,7 @@ Touched* touched_in_block(Task& task, Address object) {
 
 bool is_second_touch(Task& task) {
   const Kind kind = task.next.kind;
+  if (!is_switching_point(task.next.pc)) return false;
   const Touched* const first = touched_in_block(task, reinterpret_cast<Address>(task.next.object));
   if (first == nullptr) return false;
   if (kind == Kind::kLock || kind == Kind::kReadLock) return first->size == 0 && first->released;
@@ -171,8 +227,13 @@ void lock_released_in_block(Task& task, Address lock) {
 
 void accessed(Task& task, Kind kind, Address address, std::uint32_t size, Address pc) {
   saw_accesses = true;
+  ++world.area->seen.accesses;
   Variable& variable = variables[hash(address) % kVariables];
-  if (variable.address != address) variable = {.address = address, .write = {}, .read = {}};
+  if (variable.address != address) {
+    variable = {};
+    variable.address = address;
+  }
+  if (world.task_count > 1) learn(variable, task, kind, pc);
   const std::uint64_t step = world.area->trial.steps;
   if (is_inside(task)) {
     if (const Touched* const first = touched_in_block(task, address); first != nullptr) {

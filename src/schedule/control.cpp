@@ -12,6 +12,7 @@ TOMOS_REAL(void, pthread_testcancel);
 namespace tomos::schedule {
 
 thread_local constinit Task* self = nullptr;
+thread_local constinit bool never_controlled = false;
 bool accesses_wanted = false;
 constinit World world;
 constinit Objects objects;
@@ -74,7 +75,10 @@ Object& object_at(const volatile void* address) {
 
 bool is_made_thread() { return self != nullptr && self->number != 0; }
 
-bool controlled() { return self != nullptr && self->at_work == 0; }
+bool controlled() {
+  if (self == nullptr && world.area != nullptr && !never_controlled) adopt_thread();
+  return self != nullptr && self->at_work == 0;
+}
 
 namespace {
 
@@ -244,6 +248,16 @@ void dispatch(Task* current) {
   }
 }
 
+namespace {
+
+// A lock that only one thread ever takes, as far as is known.
+bool is_of_no_interest(const Turn& turn) {
+  const bool lock = turn.kind == Kind::kLock || turn.kind == Kind::kReadLock;
+  return lock && !is_switching_point(turn.pc);
+}
+
+}  // namespace
+
 Outcome take_turn(const Turn& turn) {
   Task& task = *self;
   const int saved_errno = errno;
@@ -257,6 +271,12 @@ Outcome take_turn(const Turn& turn) {
     task.decided = false;
     const bool has_turn = world.running == &task;
     task.state = State::kReady;
+    if (has_turn && is_of_no_interest(turn) && can_go_on(task) && !task.timed_out) {
+      task.state = State::kRunning;
+      world.gate.unlock();
+      --task.at_work;
+      return Outcome::kGo;
+    }
     if (has_turn || world.running == nullptr) dispatch(has_turn ? &task : nullptr);
     world.gate.unlock();
     park(task);
@@ -321,6 +341,11 @@ Outcome wait_for_input(const InputWait& wait, std::uint64_t deadline, Address pc
 
 void signals_come() {
   world.signals = true;
+  start_watch();
+}
+
+void timers_come() {
+  world.timers = true;
   start_watch();
 }
 

@@ -24,6 +24,8 @@ using runtime::Address;
 struct Task;
 // Of this thread; nullptr: it is not controlled.
 extern thread_local constinit Task* self;
+// The scheduler's own thread, and those that have ended but for their last moments.
+extern thread_local constinit bool never_controlled;
 
 // Whether operations of this thread are to be controlled now.
 bool controlled();
@@ -77,7 +79,9 @@ void task_not_made(Task* task);
 void task_exists(Task* task, std::uint64_t handle);  // in the creator; the handle is its pthread_t
 void task_starts(Task* task);                        // first thing in the thread
 void task_ends();                                    // last thing in the thread
-Task* task_of(std::uint64_t handle);                 // nullptr: it has ended, or is not controlled
+// A thread that nobody was seen to make: glibc has such, for timers.
+void adopt_thread();
+Task* task_of(std::uint64_t handle);  // nullptr: it has ended, or is not controlled
 Outcome turn_to_join(Task* task, const Turn& turn);
 void task_cancelled(std::uint64_t handle);
 
@@ -112,7 +116,8 @@ void process_ends();
 
 // Something happened that the scheduler did not see (a signal handler did it).
 void look_again();
-// The program handles signals, or sends them: some may be on their way.
+// The program handles signals, or has timers: something may be on its way.
 void signals_come();
+void timers_come();
 
 }  // namespace tomos::schedule

@@ -23,6 +23,12 @@ void lock_taken(const void* lock, bool shared, Address pc) {
   object.taken = place;
   if (object.last.task != self) object.previous = object.last;
   object.last = {.task = self, .step = world.area->trial.steps, .pc = pc, .place = place};
+  for (Address& held : task.held) {
+    if (held != 0) continue;
+    held = id(lock);
+    break;
+  }
+  lock_is_used(object, task, pc);
   lock_taken_in_block(task, id(lock), object, pc);
 }
 
@@ -41,15 +47,23 @@ bool give_back(const void* lock) {
   } else {
     return false;
   }
+  for (Address& held : holder.held) {
+    if (held == id(lock)) held = 0;
+  }
   lock_released_in_block(holder, id(lock));
   atomfuzzer_released(lock);
+  if (world.area->settings.strategy == Strategy::kCut) cut_done(holder, lock);
   return true;
 }
 
 }  // namespace
 
 void lock_given_back(const void* lock, Address pc) {
-  if (give_back(lock)) take_turn({.kind = Kind::kUnlock, .object = lock, .pc = pc});
+  if (!give_back(lock)) return;
+  // Until the next step that matters nothing happens that others could notice, if all accesses are
+  // seen; but somebody may have been waiting for just this.
+  if (world.profiled && world.area->profile.accesses != 0 && !is_any_urgent()) return;
+  take_turn({.kind = Kind::kUnlock, .object = lock, .pc = pc});
 }
 
 void lock_given_back_to_wait(const void* mutex) { give_back(mutex); }

@@ -51,6 +51,14 @@ std::size_t without_yielded(Task** enabled, std::size_t count) {
   return kept;
 }
 
+// Everybody goes on to where it matters; only then is there something to choose.
+Task* first_untelling(Task** enabled, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!is_telling(enabled[i]->next)) return enabled[i];
+  }
+  return nullptr;
+}
+
 void record_choice(const Task* last, const Task& by_rule, const Task& next, bool preempts) {
   if (&by_rule == &next) return;
   Trial& trial = world.area->trial;
@@ -78,6 +86,10 @@ void begin_strategy() {
     case Strategy::kAtomFuzzer:
     case Strategy::kPos:
     case Strategy::kRoundRobin:
+    case Strategy::kWalk:
+      break;
+    case Strategy::kCut:
+      cut_begin();
       break;
   }
 }
@@ -85,6 +97,23 @@ void begin_strategy() {
 void task_joined_in(Task& task) {
   if (strategy() == Strategy::kPct) pct_join(task);
   if (strategy() == Strategy::kPos) pos_assign(task);
+  if (strategy() == Strategy::kCut) cut_join(task);
+}
+
+// With what is expected of all threads known, all their interleavings are equally likely this way,
+// as far as they do not wait for one another. A choice with equal chances runs short threads to
+// their end while long ones have hardly begun.
+Task* weighted(Task** enabled, std::size_t count) {
+  if (count == 1) return enabled[0];
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += expected_work(*enabled[i]);
+  std::uint64_t at = world.chance.next() % sum;
+  for (std::size_t i = 0; i + 1 < count; ++i) {
+    const std::uint64_t work = expected_work(*enabled[i]);
+    if (at < work) return enabled[i];
+    at -= work;
+  }
+  return enabled[count - 1];
 }
 
 Task& choose(Task** enabled, std::size_t count, Task* current) {
@@ -94,6 +123,9 @@ Task& choose(Task** enabled, std::size_t count, Task* current) {
   limit_run(current);
   if (strategy() == Strategy::kReplay) {
     next = replay_choose(enabled, count, current);
+  } else if (Task* const first = world.profiled ? first_untelling(enabled, count) : nullptr;
+             first != nullptr) {
+    next = first;
   } else {
     const std::size_t kept = without_yielded(enabled, count);
     switch (strategy()) {
@@ -112,6 +144,12 @@ Task& choose(Task** enabled, std::size_t count, Task* current) {
       case Strategy::kRoundRobin:
         next = round_robin(enabled, kept, current);
         break;
+      case Strategy::kWalk:
+        next = weighted(enabled, kept);
+        break;
+      case Strategy::kCut:
+        next = cut_choose(enabled, kept, current);
+        break;
       case Strategy::kReplay:
         break;
     }
@@ -122,12 +160,14 @@ Task& choose(Task** enabled, std::size_t count, Task* current) {
 }
 
 void step_done(Task& task) {
+  profile_step(task);
   if (task.next.kind == Kind::kYield) {
     task.yielded = true;
     task.yielded_at = world.area->trial.steps;
     if (strategy() == Strategy::kPct) pct_yield(task);
   }
   if (strategy() == Strategy::kPos) pos_done(task);
+  if (strategy() == Strategy::kCut) cut_done(task, nullptr);
 }
 
 }  // namespace tomos::schedule

@@ -47,12 +47,18 @@ struct BlockState {
   Touched touched[kTouched];  // by hash of the object; a newer one drives an older one out
 };
 
+inline constexpr std::size_t kHeld = 8;
+inline constexpr std::size_t kPlacesKept = 6;
+
 struct Task {
   std::atomic<std::uint32_t> turn;  // futex: 1 when it is given
   std::uint32_t number;
   State state;
   std::uint32_t at_work;  // depth of the scheduler in this thread
   std::uint32_t steps;
+  std::uint32_t telling_steps;  // those that others could notice
+  std::uint32_t created_by;
+  std::uint64_t created_at;  // step of the trial
   std::uint32_t tid;
   std::uint64_t handle;  // pthread_t
   Task* joins;           // for kJoin
@@ -77,10 +83,13 @@ struct Task {
   bool decided;  // AtomFuzzer: the coin for the next step has been thrown
   bool urgent;   // AtomFuzzer: to go on next
   std::uint32_t paused_for;
+  std::uint32_t cut;  // the step of its own before which it waits; 0: none
+  bool cut_over;
   Address last_object;        // of the last access
   std::uint32_t same_object;  // how many in a row went there
   std::uint64_t seen_cpu;     // by the watchdog
   std::uint32_t sections;     // critical sections it is in
+  Address held[kHeld];        // the locks, as far as there is room; 0: no lock
   BlockState block;
 };
 
@@ -93,6 +102,10 @@ struct Acquisition {
 };
 struct Object {
   std::uint32_t ordinal;
+  // A lock: who took it first, where, and whether another did too.
+  Task* first;
+  bool shared;
+  Address places[kPlacesKept];
   Task* holder;         // for writing
   std::uint32_t times;  // it holds it
   std::uint32_t readers;
@@ -119,9 +132,11 @@ struct World {
   std::uint64_t wait_order = 0;
   std::uint32_t objects_made = 0;
   bool replaying = false;
+  bool profiled = false;
   bool impatient = false;  // short sleeps may end at once
   std::atomic<bool> look_again = false;
-  bool signals = false;            // handlers of the program may wake somebody at any time
+  bool signals = false;  // handlers of the program may wake somebody at any time
+  bool timers = false;
   bool stuck = false;              // nobody can go on, but for such a handler
   const Task* last_run = nullptr;  // and for how many steps without a break
   std::uint32_t run_length = 0;
@@ -182,8 +197,28 @@ Task* pos_choose(Task** enabled, std::size_t count);
 void pos_done(const Task& task);
 Task* atomfuzzer_choose(Task** enabled, std::size_t count);
 void atomfuzzer_released(const void* lock);
+bool is_any_urgent();
+void cut_begin();
+void cut_join(Task& task);
+Task* cut_choose(Task** enabled, std::size_t count, Task* current);
+void cut_done(const Task& task, const volatile void* released);
 Task* replay_choose(Task** enabled, std::size_t count, Task* current);
 void replay_begin();
+
+// --- profile.cpp
+void begin_profile();
+bool is_switching_point(Address pc);
+void place_is_shared(Address pc);
+// Keeps the place for later, as far as there is room.
+void keep_place(Address* places, Address pc);
+void lock_is_used(Object& lock, Task& task, Address pc);
+bool is_telling(const Turn& turn);
+void profile_step(Task& task);
+void profile_task(const Task& task, std::uint32_t creator);
+void task_joined(const Task& task, std::uint32_t thread);
+bool has_joined(const Task& task, std::uint32_t thread);
+std::uint64_t expected_work(const Task& task);
+Task* weighted(Task** enabled, std::size_t count);  // by expected work; strategy.cpp
 
 // --- blocks.cpp
 Touched* touched_in_block(Task& task, Address object);

@@ -1,4 +1,5 @@
 // The life of threads and of the process under control.
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -7,6 +8,13 @@
 #include "runtime/interpose.h"
 #include "schedule/clock.h"
 #include "schedule/task.h"
+
+extern "C" {
+// NOLINTNEXTLINE(bugprone-reserved-identifier): no name that a program has
+[[gnu::visibility("default")]] constinit char __tomos_scheduler = 1;
+// The same as this copy has it.
+[[gnu::alias("__tomos_scheduler"), gnu::visibility("hidden")]] extern char tomos_own_scheduler;
+}
 
 namespace tomos::schedule {
 
@@ -47,6 +55,9 @@ Task* task_made(Address entry, Address pc) {
     world.area->trial.thread_infos[task->number] = {
         .creator = self->number, .unused = 0, .entry = entry, .created = place};
   }
+  task->created_by = self->number;
+  task->created_at = world.area->trial.steps;
+  profile_task(*task, self->number);
   task_joined_in(*task);
   start_watch();
   return task;
@@ -74,6 +85,24 @@ void task_starts(Task* task) {
   --task->at_work;
 }
 
+void adopt_thread() {
+  never_controlled = true;  // until it is
+  runtime::watch_end_of_thread();
+  world.gate.lock();
+  Task* const task = world.task_count == kMaxTasks ? nullptr : make_task();
+  if (task != nullptr) {
+    task->state = State::kOutside;
+    task->handle = pthread_self();
+    task->tid = static_cast<std::uint32_t>(raw_call(SYS_gettid));
+    add_task(*task);
+    task_joined_in(*task);
+    let_go(*task, "a thread came from nowhere");
+  }
+  world.gate.unlock();
+  self = task;
+  never_controlled = task == nullptr;
+}
+
 void task_ends() {
   Task* const task = self;
   take_turn({.kind = Kind::kExit});
@@ -89,6 +118,7 @@ void task_ends() {
     }
   }
   self = nullptr;
+  never_controlled = true;
 }
 
 Task* task_of(std::uint64_t handle) {
@@ -101,7 +131,9 @@ Task* task_of(std::uint64_t handle) {
 
 Outcome turn_to_join(Task* task, const Turn& turn) {
   self->joins = task;
-  return take_turn(turn);
+  const Outcome outcome = take_turn(turn);
+  if (task != nullptr && outcome == Outcome::kGo) task_joined(*self, task->number);
+  return outcome;
 }
 
 void task_cancelled(std::uint64_t handle) {
@@ -175,11 +207,18 @@ Area* map_area(const char* path) {
   return own;
 }
 
+// A program may have been linked with one copy of this library and be started with another. The
+// first is the one whose functions are called.
+bool is_first_copy() {
+  const void* const first = dlsym(RTLD_DEFAULT, "__tomos_scheduler");
+  return first == nullptr || first == &tomos_own_scheduler;
+}
+
 }  // namespace
 
 void set_up() {
   const char* path = getenv("TOMOS_SCHEDULE");  // NOLINT(concurrency-mt-unsafe): nothing sets it
-  if (path == nullptr || *path == 0 || world.area != nullptr) return;
+  if (path == nullptr || *path == 0 || world.area != nullptr || !is_first_copy()) return;
   Area* const area = map_area(path);
   if (area == nullptr) return;
   // Twice the room: for those that can go on, too.
@@ -202,6 +241,8 @@ void set_up() {
   task->tid = static_cast<std::uint32_t>(raw_call(SYS_gettid));
   add_task(*task);
   world.running = task;
+  begin_profile();
+  profile_task(*task, 0);
   begin_strategy();
   task_joined_in(*task);
   watch_fatal_signals();

@@ -135,17 +135,18 @@ void look_at_running(Task& task, Seen& seen) {
 
 // How long a signal may be on its way.
 constexpr std::uint64_t kSignalTime = 300;
+constexpr std::uint64_t kTimerTime = 3000;  // and how long a timer may run
 constinit std::uint64_t stuck_since = 0;
 
 }  // namespace
 
 bool may_be_woken() {
-  if (!world.signals) return false;
+  if (!world.signals && !world.timers) return false;
   if (!world.stuck) {
     world.stuck = true;
     stuck_since = real_milliseconds();
   }
-  return real_milliseconds() - stuck_since < kSignalTime;
+  return real_milliseconds() - stuck_since < (world.timers ? kTimerTime : kSignalTime);
 }
 
 namespace {
@@ -160,6 +161,7 @@ void look_outside(std::uint64_t& real_time) {
 }
 
 void* watch(void*) {
+  never_controlled = true;
   Seen seen = {};
   std::uint64_t real_time = 0;
   while (!stopped.load()) {

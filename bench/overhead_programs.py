@@ -61,7 +61,7 @@ def step(command, folder, **environment):
 def kernel(name):
     def build_kernel(tool, _):
         program = tool.folder / name
-        step([tool.cxx, "-std=c++17", *FLAGS, *tool.flags, PROGRAMS / f"{name}.cpp", "-o", program], tool.folder)
+        step([tool.cxx, "-std=c++20", *FLAGS, *tool.flags, PROGRAMS / f"{name}.cpp", "-o", program], tool.folder)
         return program
     return build_kernel
 
@@ -110,21 +110,69 @@ def build_zstd(tool, sources):
     return tool.folder / "zstd"
 
 
+# Debian's patches are newer than the generated files, and make would want to generate them again.
+MAKE = ["make", f"-j{os.cpu_count()}", *[f"{name}=:" for name in ("AUTOMAKE", "AUTOCONF", "ACLOCAL", "AUTOHEADER")]]
+
+
+def make_variables(tool):
+    flags = " ".join([*FLAGS, *tool.flags])
+    return {"CC": tool.cc, "CFLAGS": flags, "LDFLAGS": flags}
+
+
+def build_xz(tool, sources):
+    folder = objects_folder(tool, "xz")
+    step([sources.get("xz-utils") / "configure", "--disable-shared", "--disable-nls", "--disable-doc", "--disable-scripts"], folder,
+         **make_variables(tool))
+    step([*MAKE, "-C", "src/liblzma"], folder)
+    step([*MAKE, "-C", "src/xz"], folder)
+    shutil.copy(folder / "src" / "xz" / "xz", tool.folder / "xz")
+    return tool.folder / "xz"
+
+
+def build_x264(tool, sources):
+    folder = objects_folder(tool, "x264")
+    flags = " ".join([*FLAGS, *tool.flags])
+    leave_out = ("asm", "opencl", "avs", "swscale", "lavf", "ffms", "gpac", "lsmash")
+    step([sources.get("x264") / "configure", *[f"--disable-{part}" for part in leave_out], "--bit-depth=8", "--chroma-format=420",
+          f"--extra-cflags={flags}", f"--extra-ldflags={flags}"], folder, CC=tool.cc)
+    step([*MAKE, "x264"], folder)
+    shutil.copy(folder / "x264", tool.folder / "x264")
+    return tool.folder / "x264"
+
+
+def build_leveldb(tool, sources):
+    leveldb = sources.get("leveldb")
+    others = ("_test", "_windows", "testutil", "leveldbutil")
+    files = [file for folder in ("db", "table", "util") for file in sorted((leveldb / folder).glob("*.cc"))
+             if not file.stem.endswith(others)]
+    files.append(PROGRAMS / "leveldb_load.cpp")
+    compile_all(tool, objects_folder(tool, "leveldb"), files, tool.folder / "leveldb", "-std=c++20", f"-I{leveldb}",
+                f"-I{leveldb / 'include'}", "-DLEVELDB_PLATFORM_POSIX=1", "-DHAVE_FDATASYNC=1", "-DHAVE_O_CLOEXEC=1", "-DNDEBUG",
+                compiler=tool.cxx)
+    return tool.folder / "leveldb"
+
+
+def build_redis(tool, sources):
+    folder = objects_folder(tool, "redis")
+    shutil.copytree(sources.get("redis"), folder, dirs_exist_ok=True)  # does not build outside its sources
+    variables = [f"{name}={value}" for name, value in make_variables(tool).items()]
+    step([*MAKE, "-C", "src", "redis-server", "MALLOC=libc", "USE_SYSTEMD=no", *variables], folder)
+    shutil.copy(folder / "src" / "redis-server", tool.folder / "redis")
+    return tool.folder / "redis"
+
+
 def build_memcached(tool, sources):
     libevent, memcached = sources.get("libevent"), sources.get("memcached")
-    flags = " ".join([*FLAGS, *tool.flags])
-    environment = {"CC": tool.cc, "CFLAGS": flags, "LDFLAGS": flags}
-    # Debian's patches are newer than the generated files, and make would want to generate them again.
-    make = ["make", f"-j{os.cpu_count()}", *[f"{name}=:" for name in ("AUTOMAKE", "AUTOCONF", "ACLOCAL", "AUTOHEADER")]]
+    environment = make_variables(tool)
     event = objects_folder(tool, "libevent")
     step([libevent / "configure", "--disable-shared", "--disable-openssl", "--disable-samples", "--disable-libevent-regress",
           f"--prefix={event}/installed"], event, **environment)
-    step([*make, "install"], event)
+    step([*MAKE, "install"], event)
     folder = objects_folder(tool, "memcached")
     shutil.copytree(memcached, folder, dirs_exist_ok=True)  # does not build outside its sources
     step(["./configure", f"--with-libevent={event}/installed", "--disable-docs", "--disable-extstore", "--disable-coverage",
           "--disable-dependency-tracking"], folder, **environment)
-    step([*make, "memcached"], folder)
+    step([*MAKE, "memcached"], folder)
     shutil.copy(folder / "memcached", tool.folder / "memcached")
     return tool.folder / "memcached"
 
@@ -142,6 +190,28 @@ def text_file(megabytes):
     return path
 
 
+def video_file(frames):
+    """A picture without repetitions that drifts, and changes a little; the same every time."""
+    path = CACHE / f"video.{frames}"
+    if not path.exists():
+        source = random.Random(1)
+        width, height = 352, 288
+        rows = []
+        for _ in range(height + frames):
+            row, value = bytearray(), source.randrange(256)
+            while len(row) < width + 2 * frames:
+                value = min(235, max(16, value + source.randint(-20, 20)))
+                row += bytes([value]) * source.randint(1, 8)
+            rows.append(bytes(row))
+        with path.open("wb") as file:
+            file.write(f"YUV4MPEG2 W{width} H{height} F25:1 Ip A1:1 C420jpeg\n".encode())
+            for number in range(frames):
+                file.write(b"FRAME\n")
+                file.writelines(row[2 * number:2 * number + width] for row in rows[number:number + height])
+                file.write(bytes([100 + number % 50]) * (width * height // 4) + bytes([128]) * (width * height // 4))
+    return path
+
+
 def stamp(tool):
     """What a tool's programs depend on beside their sources: for Tomos itself, what it compiles with and links in."""
     digest = hashlib.sha256(" ".join([tool.cc, *FLAGS, *tool.flags]).encode())
@@ -156,9 +226,8 @@ def build(name, builder, tool, sources):
     tool.folder.mkdir(parents=True, exist_ok=True)
     program, note = tool.folder / name, tool.folder / f"{name}.stamp"
     wanted = stamp(tool)
-    kernel_source = PROGRAMS / f"{name}.cpp"
-    if kernel_source.exists():
-        wanted += hashlib.sha256(kernel_source.read_bytes()).hexdigest()
+    for ours in sorted(PROGRAMS.glob(f"{name}[._]*")):
+        wanted += hashlib.sha256(ours.read_bytes()).hexdigest()
     if not program.exists() or not note.exists() or note.read_text() != wanted:
         progress(f"building {name}, {tool.name}")
         builder(tool, sources)

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   store.finish();
   fmt::print(R"({{"transactions": {}, "accesses": {}, "blocks": {}, "periods": {}}})"
              "\n",
-             store.shapes().size(), store.accesses().size(), store.blocks().size(),
+             store.shapes(), store.accesses().size(), store.blocks().size(),
              store.context().periods().size());
   return 0;
 }

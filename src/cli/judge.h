@@ -1,6 +1,7 @@
 // What the commands that judge runs share: traces go in, one report comes out.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -24,6 +25,8 @@ class Judge {
 
   // Names a trace in the report; before it is judged.
   void input(const std::string& name) { report_.inputs.push_back(name); }
+  // Whether all its analyses ask only for that.
+  bool pairs_only() const { return std::ranges::all_of(chosen_, &Analysis::pairs_only); }
   // Puts one trace to the analyses. `complete` may add to each of its findings what only the
   // trace's own source knows (stacks, threads).
   void judge(std::unique_ptr<Source> trace, const std::string& name,

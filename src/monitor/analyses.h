@@ -47,6 +47,7 @@ struct Analysis {
   bool assumes_no_deadlock = false;  // its verdict is worth little where lock-order finds one
   bool order_free = false;           // asks what transactions there are, not how often or in what
                                      // order they ran (tests/filter)
+  bool pairs_only = false;           // asks only what two transactions do to each other
   bool counts_repeats = false;       // repeats that tell the others nothing can change its verdict
 };
 

@@ -13,7 +13,7 @@ namespace tomos {
 namespace {
 
 // Pairs of transactions in which one suspicion is looked for before it is left open.
-constexpr std::size_t kMostTries = 10'000;
+constexpr std::size_t kMostTries = 100'000;
 // Pairs of variables of which 2v-blocks are made.
 constexpr std::size_t kMostPairs = std::size_t{1} << 22U;
 constexpr const char* kTooMany = "there are too many blocks to compare them all";
@@ -149,8 +149,7 @@ const std::optional<BlockCompare::Pair>& BlockCompare::concurrent(ShapeId a, Sha
   if (concurrent_.size() > kMany) concurrent_.clear();
   const auto [at, is_new] = concurrent_.try_emplace(pair(a, b));
   if (is_new) {
-    at->second = store_.context().periods().find_concurrent(store_.shapes()[a].periods,
-                                                            store_.shapes()[b].periods);
+    at->second = store_.context().periods().find_concurrent(store_.periods(a), store_.periods(b));
   }
   return at->second;
 }
@@ -188,12 +187,16 @@ template <class Want, class Report>
 void BlockCompare::look_for(BlockId block, const Occurrences& others, std::uint32_t other,
                             Want want, Report report) {
   const ThreadPeriods& periods = store_.context().periods();
+  Shape a;
+  std::optional<ShapeId> loaded;
   const auto try_shapes = [&](const Occurrence& own, const Occurrence& its, const Pair& when) {
-    const Shape& a = store_.shapes()[own.shape];
-    const Shape& b = store_.shapes()[its.shape];
+    if (loaded != own.shape) a = store_.shape(own.shape);
+    loaded = own.shape;
+    const Shape& b = store_.shape(its.shape);
     spend(a.steps.size() * b.steps.size() + 1);
     const auto order = schedule_pair(a, b, want(own, its), store_.locksets());
-    if (order) report(*order, periods.thread(when.first), periods.thread(when.second));
+    const Own of_block = {.first = a.steps[own.first].held, .second = a.steps[own.second].held};
+    if (order) report(*order, of_block, periods.thread(when.first), periods.thread(when.second));
     return order.has_value();
   };
   const std::vector<Occurrence> ours = store_.block_occurrences().of(block);
@@ -305,12 +308,14 @@ void BlockCompare::compare(const Group& own, const Group& others) {
               return std::array{Wanted{.own = ours.first, .other = its.first, .own_first = true},
                                 Wanted{.own = ours.second, .other = its.first, .own_first = false}};
             },
-            [&](std::span<const Scheduled>, ThreadId ours, ThreadId its) {
+            [&](std::span<const Scheduled>, const Own& own, ThreadId ours, ThreadId its) {
               const Block& block = store_.blocks()[id];
               const CycleEvent middle = event_of(between, its, 1, 1);
-              const std::array cycle = {
+              std::array cycle = {
                   CycleEdge{.from = event_of(block.first, ours, 0, 0), .to = middle},
                   CycleEdge{.from = middle, .to = event_of(block.second, ours, 0, 2)}};
+              cycle[0].from.locks = own.first;
+              cycle[1].to.locks = own.second;
               reported_[key] = violations_.add(cycle, store_.locksets());
             });
       });
@@ -416,7 +421,7 @@ void BlockCompare::compare(const Group& own, const Group& others, bool nested) {
                                        .other = nested ? its.second : its.first,
                                        .own_first = false}};
             },
-            [&](std::span<const Scheduled> found, ThreadId ours, ThreadId its) {
+            [&](std::span<const Scheduled> found, const Own&, ThreadId ours, ThreadId its) {
               // Where our two stand, and where the other's two.
               std::array<std::uint64_t, 4> index{};
               std::array<std::size_t, 2> seen{};
@@ -439,13 +444,15 @@ void BlockCompare::compare(const Group& own, const Group& others, bool nested) {
 // Calls `visit(first, second, across)` for every two sites of a shape that are of different
 // variables, the lower one in the range.
 template <class Visit>
-void BlockCompare::for_each_pair(const Shape& shape, std::span<const BlockStore::Site> sites,
+void BlockCompare::for_each_pair(ShapeId id, std::span<const BlockStore::Site> sites,
                                  const BlockStore::Range& range, Visit visit) {
   const auto in_range = [&](const BlockStore::Site& site) {
     const SharedId variable = access(site.access).variable;
     return variable >= range.first && variable < range.end;
   };
   const auto last = std::ranges::find_if(sites.rbegin(), sites.rend(), in_range).base();
+  if (last == sites.begin()) return;
+  const Shape& shape = store_.shape(id);
   for (auto one = sites.begin(); one != sites.end(); ++one) {
     const bool is_in_range = in_range(*one);
     LocksetId across = shape.steps[one->step].held;
@@ -484,7 +491,7 @@ void BlockCompare::make_wide_blocks(const BlockStore::Range& range) {
   const std::span<const ShapeId> wide = store_.wide();
   if (sites_.empty()) {
     for (const ShapeId id : wide) {
-      sites_.push_back(store_.sites(store_.shapes()[id]));
+      sites_.push_back(store_.sites(store_.shape(id)));
       std::erase_if(sites_.back(), [&](const BlockStore::Site& site) {
         return !can_be_cut(0, access(site.access));
       });
@@ -494,7 +501,7 @@ void BlockCompare::make_wide_blocks(const BlockStore::Range& range) {
   for (const bool cuts : {false, true}) {
     for (std::size_t i = 0; i < wide.size(); ++i) {
       for_each_pair(
-          store_.shapes()[wide[i]], sites_[i], range,
+          wide[i], sites_[i], range,
           [&](const BlockStore::Site& one, const BlockStore::Site& other, LocksetId across) {
             const std::uint64_t both = variables(one.access, other.access);
             if (cuts) {

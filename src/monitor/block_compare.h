@@ -77,6 +77,11 @@ class BlockCompare {
     std::uint32_t any() const { return classes[0].members[0]; }
   };
   class Grouping;
+  // The locks held at the two accesses of a block that was found.
+  struct Own {
+    LocksetId first;
+    LocksetId second;
+  };
   // How some accesses of a variable are locked.
   struct Hold {
     SharedId variable;
@@ -113,7 +118,7 @@ class BlockCompare {
   void compare_variables();
   void compare_pairs(const BlockStore::Range& range);
   template <class Visit>
-  void for_each_pair(const Shape& shape, std::span<const BlockStore::Site> sites,
+  void for_each_pair(ShapeId id, std::span<const BlockStore::Site> sites,
                      const BlockStore::Range& range, Visit visit);
   void make_wide_blocks(const BlockStore::Range& range);
 

@@ -51,8 +51,8 @@ bool BlockCycles::conflict_at_all(ShapeId a, ShapeId b) {
 
 // Whether a thread ran the one, and later the other, or the one's period came before the other's.
 bool BlockCycles::may_follow(ShapeId a, ShapeId b) const {
-  const Shape& first = store_.shapes()[a];
-  const Shape& second = store_.shapes()[b];
+  const Shape& first = store_.shape(a);
+  const Shape& second = store_.shape(b);
   if (first.many_times || second.many_times) return true;
   if (store_.context().periods().any_before(first.periods, second.periods)) return true;
   return std::ranges::any_of(first.times, [&](const Shape::Times& one) {
@@ -63,10 +63,10 @@ bool BlockCycles::may_follow(ShapeId a, ShapeId b) const {
 }
 
 void BlockCycles::index() {
-  places_of_.resize(store_.shapes().size());
+  places_of_.resize(store_.shapes());
   places_among_.resize(store_.context().variables().size());
-  for (ShapeId id = 0; id < store_.shapes().size(); ++id) {
-    for (const BlockStore::Site& site : store_.sites(store_.shapes()[id])) {
+  for (ShapeId id = 0; id < store_.shapes(); ++id) {
+    for (const BlockStore::Site& site : store_.sites(store_.shape(id))) {
       // What nobody can conflict with is on no cycle.
       if (!compare_.can_be_cut(0, access(site.access))) continue;
       const Place place{.shape = id, .step = site.step, .access = site.access};
@@ -78,8 +78,8 @@ void BlockCycles::index() {
 
 void BlockCycles::search() {
   index();
-  for (ShapeId id = 0; id < store_.shapes().size(); ++id) {
-    const Shape& shape = store_.shapes()[id];
+  for (ShapeId id = 0; id < store_.shapes(); ++id) {
+    const Shape& shape = store_.shape(id);
     const std::vector<Place>& places = places_of_[id];
     for (std::size_t i = 0; i < places.size(); ++i) {
       LocksetId across = shape.steps[places[i].step].held;
@@ -126,7 +126,7 @@ void BlockCycles::extend(const Place& target) {
     }
   }
   // Two steps in a thread's order are one.
-  for (ShapeId shape = 0; shape < store_.shapes().size() && !last.by_order; ++shape) {
+  for (ShapeId shape = 0; shape < store_.shapes() && !last.by_order; ++shape) {
     if (!spend(1)) return;
     if (!places_of_[shape].empty() && may_follow(last.shape, shape)) add(shape, true);
   }
@@ -160,7 +160,7 @@ bool BlockCycles::choose_periods(std::vector<PeriodId>& chosen) const {
   std::vector<std::vector<PeriodId>> candidates;
   candidates.reserve(path_.size());
   for (const Node& node : path_) {
-    candidates.push_back(periods.some(store_.shapes()[node.shape].periods, kFew));
+    candidates.push_back(periods.some(store_.periods(node.shape), kFew));
   }
   std::vector<std::size_t> at(path_.size());
   chosen.assign(path_.size(), 0);
@@ -189,7 +189,7 @@ bool BlockCycles::choose_periods(std::vector<PeriodId>& chosen) const {
 
 // Locks from outside the transaction are taken before it and given back after it.
 void BlockCycles::append(SmallRun& run, ShapeId id, PeriodId period) {
-  const Shape& shape = store_.shapes()[id];
+  const Shape& shape = store_.shape(id);
   const ThreadId thread = store_.context().periods().thread(period);
   const auto unit = static_cast<std::uint32_t>(run.units.size());
   run.units.push_back({.thread = thread, .label = shape.label, .begin = shape.begin});

@@ -1,6 +1,7 @@
 #include "monitor/block_store.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <unordered_set>
 
@@ -25,10 +26,7 @@ std::uint64_t hash_of(const Block& block) {
 
 std::vector<Occurrence> Occurrences::of(std::uint32_t id) const {
   std::vector<Occurrence> all;
-  if (id >= newest_.size()) return all;
-  for (std::uint32_t node = newest_[id]; node != kNone; node = nodes_[node].older) {
-    all.push_back(nodes_[node].at);
-  }
+  for_each(id, [&](const Occurrence& at) { all.push_back(at); });
   std::ranges::reverse(all);
   return all;
 }
@@ -36,8 +34,29 @@ std::vector<Occurrence> Occurrences::of(std::uint32_t id) const {
 PeriodSet BlockStore::periods(const Occurrences& occurrences, std::uint32_t id) const {
   PeriodSet all;
   if (const PeriodSet* elsewhere = occurrences.elsewhere_of(id)) all = *elsewhere;
-  for (const Occurrence& at : occurrences.of(id)) all.add(shapes_[at.shape].periods);
+  std::optional<ShapeId> last;  // the occurrences in one shape follow one another
+  occurrences.for_each(id, [&](const Occurrence& at) {
+    if (last == at.shape) return;
+    last = at.shape;
+    for (const PeriodSet::Run& run : runs(at.shape)) all.add(run);
+  });
   return all;
+}
+
+const Shape& BlockStore::shape(ShapeId id) {
+  if (id < chosen_.size()) return kept_.shape(chosen_[id], context_.locksets());
+  return shapes_[id - chosen_.size()];
+}
+
+std::span<const PeriodSet::Run> BlockStore::runs(ShapeId id) const {
+  if (id < chosen_.size()) return kept_.periods(chosen_[id]);
+  return shapes_[id - chosen_.size()].periods.runs();
+}
+
+PeriodSet BlockStore::periods(ShapeId id) const {
+  PeriodSet periods;
+  for (const PeriodSet::Run& run : runs(id)) periods.add(run);
+  return periods;
 }
 
 void BlockStore::on_events(std::span<const Event> events) {
@@ -105,8 +124,8 @@ void BlockStore::finish() {
   if (waits_) {
     judge_variables(lone);
     reduce(lone);
-    for (ShapeId id = 0; id < shapes_.size() && scope_ == BlockScope::kTwoTransactions; ++id) {
-      if (sites(shapes_[id]).size() > 1) wide_.push_back(id);
+    for (ShapeId id = 0; id < shapes() && scope_ == BlockScope::kTwoTransactions; ++id) {
+      if (sites(shape(id)).size() > 1) wide_.push_back(id);
     }
   }
   add_lone(lone);
@@ -332,6 +351,15 @@ void BlockStore::keep_parts(ShapeId id, const Parts& parts) {
   }
 }
 
+// An access that differs from this one at most in its locks; always the same.
+AccessId BlockStore::any_locks(AccessId id) {
+  BlockAccess access = accesses_[id];
+  access.held = 0;
+  const std::uint32_t lockless = lockless_.intern(access);
+  if (lockless == stands_for_.size()) stands_for_.push_back(id);
+  return stands_for_[lockless];
+}
+
 // Accesses and 1v-blocks.
 BlockStore::Parts BlockStore::take_apart(const Shape& shape, Range range) {
   Parts parts;
@@ -361,7 +389,9 @@ BlockStore::Parts BlockStore::take_apart(const Shape& shape, Range range) {
                                   use.step);
     }
     const auto id = [&](const Use& use) {
-      return parts.accesses[before + static_cast<std::size_t>(&use - uses.data())].first;
+      const auto at = before + static_cast<std::size_t>(&use - uses.data());
+      const AccessId access = parts.accesses[at].first;
+      return waits_ ? any_locks(access) : access;
     };
     for_each_pair(shape, uses, [&](const Use& first, const Use& second) {
       const BlockId block = blocks_.intern(

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "event/event.h"
+#include "monitor/block_vector.h"
 #include "monitor/context.h"
 #include "monitor/interned.h"
 #include "monitor/kept_transactions.h"
@@ -53,7 +54,10 @@ struct BlockAccess {
   friend bool operator==(const BlockAccess&, const BlockAccess&) = default;
 };
 
-// Two accesses of a transaction, in its order: to one variable (1v) or to two (2v).
+// Two accesses of a transaction, in its order: to one variable (1v) or to two (2v). Who compares
+// 1v-blocks asks only for the locks held across. So, if all shapes were kept, those whose accesses
+// differ in nothing but their locks are one, with any of the accesses; a server with a lock for
+// each of its items would have hundreds of times as many.
 struct Block {
   AccessId first;
   AccessId second;
@@ -85,6 +89,14 @@ class Occurrences {
 
   // The oldest first.
   std::vector<Occurrence> of(std::uint32_t id) const;
+  // In any order.
+  template <class Visit>
+  void for_each(std::uint32_t id, Visit visit) const {
+    if (id >= newest_.size()) return;
+    for (std::uint32_t node = newest_[id]; node != kNone; node = nodes_[node].older) {
+      visit(nodes_[node].at);
+    }
+  }
   const PeriodSet* elsewhere_of(std::uint32_t id) const {
     const auto at = elsewhere_.find(id);
     return at == elsewhere_.end() ? nullptr : &at->second;
@@ -96,7 +108,7 @@ class Occurrences {
     Occurrence at;
     std::uint32_t older;
   };
-  std::vector<Node> nodes_;
+  BlockVector<Node> nodes_;
   std::vector<std::uint32_t> newest_;  // by number
   std::unordered_map<std::uint32_t, PeriodSet> elsewhere_;
 };
@@ -130,7 +142,11 @@ class BlockStore {
   // The whole run, if it is short.
   const SmallRun* small_run() const { return recorder_.run(); }
 
-  std::span<const Shape> shapes() const { return shapes_; }
+  std::uint32_t shapes() const {
+    return static_cast<std::uint32_t>(chosen_.size() + shapes_.size());
+  }
+  const Shape& shape(ShapeId id);  // if is_whole(), valid until the next call
+  PeriodSet periods(ShapeId id) const;
   const Interned<BlockAccess>& accesses() const { return accesses_; }
   const Interned<Block>& blocks() const { return blocks_; }
   const Occurrences& access_occurrences() const { return access_occurrences_; }
@@ -154,7 +170,7 @@ class BlockStore {
   };
   // Ranges of all variables, with not too many accesses in each, or not too many pairs of an access
   // with others.
-  std::vector<Range> batches(bool pairs) const;
+  std::vector<Range> batches(bool pairs);
   // Makes the accesses and 1v-blocks of these variables, instead of what there was.
   void take_apart(const Range& range);
   void forget_blocks();
@@ -210,6 +226,7 @@ class BlockStore {
   Known& known(SharedId variable);
   void freed(VariableId variable);
 
+  std::span<const PeriodSet::Run> runs(ShapeId id) const;
   bool no_room();
   void mark_blocks(const Shape& shape);
   ShapeId keep(const Shape& shape, std::size_t slot);
@@ -223,6 +240,7 @@ class BlockStore {
   void reduce(std::span<const LoneAccesses::Access> lone);
   bool leave_to_others(std::span<const LoneAccesses::Access> lone);
   void add_lone(std::span<const LoneAccesses::Access> lone);
+  AccessId any_locks(AccessId id);
   Uses uses(const Shape& shape, bool Known::* wanted, Range range = kAllVariables) const;
   void thin_out(Shape& shape);
   std::size_t find(const Shape& shape) const;
@@ -232,16 +250,19 @@ class BlockStore {
   RunRecorder recorder_;
   BlockScope scope_;
   Limits limits_;
-  bool waits_;              // for the end, before anything is taken apart
-  std::vector<Open> open_;  // by thread
-  KeptTransactions kept_;   // while waiting
-  std::vector<Shape> shapes_;
+  bool waits_;                         // for the end, before anything is taken apart
+  std::vector<Open> open_;             // by thread
+  KeptTransactions kept_;              // while waiting
+  std::vector<std::uint32_t> chosen_;  // those of them, in the end, that are the first shapes
+  std::vector<Shape> shapes_;          // the others
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(1024);  // shapes, ShapeId + 1
   LoneAccesses lone_;
   std::vector<Known> known_;  // by variable
   std::uint64_t now_ = 0;     // transactions so far
   std::size_t taken_ = 0;     // of the room
   Interned<BlockAccess> accesses_;
+  Interned<BlockAccess> lockless_;    // the same, but for the locks
+  std::vector<AccessId> stands_for_;  // each of those, in blocks
   Interned<Block> blocks_;
   Occurrences access_occurrences_;
   Occurrences block_occurrences_;

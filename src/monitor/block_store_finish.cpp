@@ -1,6 +1,8 @@
 // What a store that has waited does at the end of the trace: makes shapes of what matters, and
 // takes them apart for some variables at a time.
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 
 #include "monitor/block_store.h"
@@ -18,21 +20,22 @@ void BlockStore::reduce(std::span<const LoneAccesses::Access> lone) {
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     Shape shape = kept_.shape(i, locksets);
     if (!leave_only(is_wanted, shape)) continue;
-    for (const PeriodSet::Run& run : shape.periods.runs()) reduced.add(shape, run, locksets);
+    reduced.add_all(shape, locksets);
   }
-  kept_ = {};
-  const std::vector<bool> has_twins = twins_stand_for(reduced, lone_.patterns().values());
-  for (std::size_t i = 0; i < reduced.size(); ++i) {
-    if (!has_twins[i]) merge(reduced.shape(i, locksets));
+  kept_ = std::move(reduced);
+  const std::vector<bool> has_twins = twins_stand_for(kept_, lone_.patterns().values());
+  for (std::uint32_t i = 0; i < kept_.size(); ++i) {
+    if (!has_twins[i]) chosen_.push_back(i);
   }
-  reduced = {};
   if (!leave_to_others(lone)) return;
-  std::vector<Shape> shapes = std::exchange(shapes_, {});
-  std::ranges::fill(slots_, 0);
-  for (Shape& shape : shapes) {
-    if (leave_only(is_wanted, shape)) merge(shape);
-    shape = {};
+  KeptTransactions left;
+  for (ShapeId id = 0; id < chosen_.size(); ++id) {
+    Shape shape = this->shape(id);
+    if (leave_only(is_wanted, shape)) left.add_all(shape, locksets);
   }
+  kept_ = std::move(left);
+  chosen_.resize(kept_.size());
+  std::iota(chosen_.begin(), chosen_.end(), 0);
 }
 
 // Takes out the variables that others stand for; whether there are any.
@@ -42,7 +45,10 @@ bool BlockStore::leave_to_others(std::span<const LoneAccesses::Access> lone) {
     wanted[variable] = known_[variable].can_be_cut;
   }
   if (std::ranges::count(wanted, true) == 0) return false;
-  const std::vector<bool> stood_for = variables_stood_for(shapes_, lone, wanted);
+  const auto for_each_shape = [this](const std::function<void(const Shape&)>& visit) {
+    for (ShapeId id = 0; id < shapes(); ++id) visit(shape(id));
+  };
+  const std::vector<bool> stood_for = variables_stood_for(for_each_shape, lone, wanted);
   for (SharedId variable = 0; variable < known_.size(); ++variable) {
     if (stood_for[variable]) known_[variable].can_be_cut = known_[variable].can_be_paired = false;
   }
@@ -68,16 +74,17 @@ void BlockStore::add_lone(std::span<const LoneAccesses::Access> lone) {
       }
     }
     if (!wanted) continue;
-    const auto id = static_cast<ShapeId>(shapes_.size());
+    const ShapeId id = shapes();
     if (!waits_) keep_parts(id, take_apart(shape));
     shapes_.push_back(std::move(shape));
   }
 }
 
-std::vector<BlockStore::Range> BlockStore::batches(bool pairs) const {
-  const std::uint64_t most = std::uint64_t{1} << (pairs ? 22U : 17U);
+std::vector<BlockStore::Range> BlockStore::batches(bool pairs) {
+  const std::uint64_t most = std::uint64_t{1} << (pairs ? 22U : 21U);
   std::vector<std::uint64_t> accesses(known_.size());
-  for (const Shape& shape : shapes_) {
+  for (ShapeId id = 0; id < shapes(); ++id) {
+    const Shape& shape = this->shape(id);
     for (const Step& step : shape.steps) {
       if (step.is_access()) accesses[step.object] += pairs ? shape.steps.size() : 1;
     }
@@ -97,10 +104,17 @@ std::vector<BlockStore::Range> BlockStore::batches(bool pairs) const {
 
 void BlockStore::take_apart(const Range& range) {
   accesses_ = {};
+  lockless_ = {};
+  stands_for_ = {};
   access_occurrences_ = {};
   forget_blocks();
-  for (ShapeId id = 0; id < shapes_.size() && !no_room(); ++id) {
-    keep_parts(id, take_apart(shapes_[id], range));
+  const auto in_range = [&](std::uint32_t object) {
+    return object >= range.first && object < range.end;
+  };
+  for (ShapeId id = 0; id < shapes() && !no_room(); ++id) {
+    // Some of them are locks; that does not matter.
+    if (id < chosen_.size() && std::ranges::none_of(kept_.objects(chosen_[id]), in_range)) continue;
+    keep_parts(id, take_apart(shape(id), range));
   }
 }
 

@@ -1,22 +1,34 @@
 #include "monitor/kept_transactions.h"
 
 #include <algorithm>
-#include <array>
-
-#include "monitor/interned.h"
+#include <bit>
+#include <cstring>
+#include <utility>
 
 namespace tomos {
 
 namespace {
 
-// Of the lower half of a word: two bits for the mode, two for the operation, the rest a number.
-constexpr unsigned kModeBits = 2;
-constexpr unsigned kOpBits = 2;
-constexpr std::uint32_t kMask = 3;
-constexpr std::array kOps = {Op::kRead, Op::kWrite, Op::kAcquire, Op::kRelease};
+void append(std::uint32_t number, std::vector<std::uint8_t>& row) {
+  for (; number >= 128; number >>= 7U) row.push_back(static_cast<std::uint8_t>(number | 128U));
+  row.push_back(static_cast<std::uint8_t>(number));
+}
 
-std::uint32_t code_of(Op op) {
-  return static_cast<std::uint32_t>(std::ranges::find(kOps, op) - kOps.begin());
+std::uint32_t next_number(const std::uint8_t*& at) {
+  std::uint32_t number = *at & 127U;
+  for (unsigned shift = 7; *at++ >= 128; shift += 7) {
+    number |= (*at & 127U) << shift;
+  }
+  return number;
+}
+
+std::uint64_t hash_of(std::uint64_t h, std::span<const std::uint8_t> row) {
+  for (std::size_t i = 0; i < row.size(); i += sizeof(h)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, row.data() + i, std::min(sizeof(word), row.size() - i));
+    h = mix(h, word);
+  }
+  return h;
 }
 
 std::uint64_t hash_of(std::uint32_t pattern, std::span<const std::uint32_t> objects) {
@@ -50,33 +62,37 @@ void KeptTransactions::encode(const Shape& shape, const Locksets& locksets) {
         if (lock_of(held) == step.object) mode = only_reads(held) ? Mode::kReads : Mode::kWrites;
       }
     }
-    const std::uint32_t low = (number << (kModeBits + kOpBits)) | (code_of(step.op) << kModeBits) |
-                              static_cast<std::uint32_t>(mode);
-    encoded_.push_back(pair(step.location, low));
+    append(kinds_.intern({.location = step.location, .op = step.op, .mode = mode}), encoded_);
+    append(number, encoded_);
   }
 }
 
-std::uint64_t KeptTransactions::hash(const Pattern& pattern, std::span<const Word> words) const {
-  std::uint64_t h = mix(mix(1, pair(pattern.label, pattern.begin)), pattern.outer);
-  for (const Word word : words) h = mix(h, word);
-  return h;
+// Calls `visit(kind, number)` for each step.
+template <class Visit>
+void KeptTransactions::for_each_step(Row row, Visit visit) const {
+  for (const std::uint8_t* at = row.data(); at != row.data() + row.size();) {
+    const Kind& kind = kinds_[next_number(at)];
+    visit(kind, next_number(at));
+  }
 }
 
 // The pattern of what was encoded.
 std::uint32_t KeptTransactions::intern_pattern(const Shape& shape) {
-  const Pattern wanted{.label = shape.label,
-                       .begin = shape.begin,
-                       .outer = shape.outer,
-                       .words = static_cast<std::uint32_t>(words_.size()),
-                       .objects = static_cast<std::uint32_t>(encoded_objects_.size()),
-                       .size = static_cast<std::uint32_t>(encoded_.size())};
-  const auto find = [&](const Pattern& pattern, std::span<const Word> its) {
+  Pattern wanted{.label = shape.label,
+                 .begin = shape.begin,
+                 .outer = shape.outer,
+                 .objects = static_cast<std::uint32_t>(encoded_objects_.size()),
+                 .block = 0,
+                 .first = 0,
+                 .size = static_cast<std::uint32_t>(encoded_.size())};
+  const auto find = [&](const Pattern& pattern, Row its) {
     const std::size_t mask = pattern_slots_.size() - 1;
-    std::size_t i = hash(pattern, its) & mask;
+    const std::uint64_t seed = mix(mix(1, pair(pattern.label, pattern.begin)), pattern.outer);
+    std::size_t i = hash_of(seed, its) & mask;
     for (; pattern_slots_[i] != 0; i = (i + 1) & mask) {
       const Pattern& known = patterns_[pattern_slots_[i] - 1];
       if (known.label == pattern.label && known.begin == pattern.begin &&
-          known.outer == pattern.outer && std::ranges::equal(words(known), its)) {
+          known.outer == pattern.outer && std::ranges::equal(row(known), its)) {
         break;
       }
     }
@@ -85,16 +101,32 @@ std::uint32_t KeptTransactions::intern_pattern(const Shape& shape) {
   if (pattern_slots_.size() < 2 * (patterns_.size() + 1)) {
     pattern_slots_.assign(2 * pattern_slots_.size(), 0);
     for (std::uint32_t id = 0; id < patterns_.size(); ++id) {
-      pattern_slots_[find(patterns_[id], words(patterns_[id]))] = id + 1;
+      pattern_slots_[find(patterns_[id], row(patterns_[id]))] = id + 1;
     }
   }
   std::uint32_t& slot = pattern_slots_[find(wanted, encoded_)];
   if (slot == 0) {
+    keep_row(wanted);
+    steps_ += shape.steps.size();
     patterns_.push_back(wanted);
-    words_.insert(words_.end(), encoded_.begin(), encoded_.end());
     slot = static_cast<std::uint32_t>(patterns_.size());
   }
   return slot - 1;
+}
+
+// Keeps what was encoded as the pattern's.
+void KeptTransactions::keep_row(Pattern& pattern) {
+  constexpr std::size_t kBlock = std::size_t{1} << 20U;
+  if (rows_.empty() || rows_.back().capacity() - rows_.back().size() < encoded_.size()) {
+    // The first ones are small: most runs need no more.
+    const std::size_t size = std::clamp<std::size_t>(bytes_, 1024, kBlock);
+    rows_.emplace_back().reserve(std::max(size, encoded_.size()));
+  }
+  std::vector<std::uint8_t>& block = rows_.back();
+  pattern.block = static_cast<std::uint32_t>(rows_.size() - 1);
+  pattern.first = static_cast<std::uint32_t>(block.size());
+  block.insert(block.end(), encoded_.begin(), encoded_.end());
+  bytes_ += encoded_.size();
 }
 
 std::size_t KeptTransactions::find(std::uint32_t pattern,
@@ -142,6 +174,10 @@ bool KeptTransactions::add(const Shape& shape, const PeriodSet::Run& period,
   return false;
 }
 
+void KeptTransactions::add_all(const Shape& shape, const Locksets& locksets) {
+  for (const PeriodSet::Run& run : shape.periods.runs()) add(shape, run, locksets);
+}
+
 std::span<const PeriodSet::Run> KeptTransactions::periods(std::size_t i) const {
   const Kept& kept = kept_[i];
   if (kept.more == 0) return {&kept.run, 1};
@@ -150,12 +186,28 @@ std::span<const PeriodSet::Run> KeptTransactions::periods(std::size_t i) const {
 
 std::vector<bool> KeptTransactions::are_locks(std::uint32_t pattern) const {
   std::vector<bool> are_locks(patterns_[pattern].objects);
-  for (const Word word : words(patterns_[pattern])) {
-    const auto low = static_cast<std::uint32_t>(word);
-    const Op op = kOps.at((low >> kModeBits) & kMask);
-    are_locks[low >> (kModeBits + kOpBits)] = op == Op::kAcquire || op == Op::kRelease;
-  }
+  for_each_step(row(patterns_[pattern]), [&](const Kind& kind, std::uint32_t number) {
+    are_locks[number] = kind.op == Op::kAcquire || kind.op == Op::kRelease;
+  });
   return are_locks;
+}
+
+// The locks held after one of them has changed.
+LocksetId KeptTransactions::held_then(LocksetId before, LockId lock, Mode mode,
+                                      Locksets& locksets) const {
+  const std::uint64_t h = mix(pair(before, lock), static_cast<std::uint64_t>(mode));
+  Change& change = changes_[h & (changes_.size() - 1)];
+  if (!change.known || change.before != before || change.lock != lock || change.mode != mode) {
+    std::vector<ModeLock> held = locksets.locks(before);
+    std::erase_if(held, [&](ModeLock other) { return lock_of(other) == lock; });
+    if (mode != Mode::kNot) held.push_back(mode_lock(lock, mode == Mode::kReads));
+    change = {.before = before,
+              .lock = lock,
+              .after = locksets.intern(std::move(held)),
+              .mode = mode,
+              .known = true};
+  }
+  return change.after;
 }
 
 const Shape& KeptTransactions::shape(std::size_t i, Locksets& locksets) const {
@@ -167,24 +219,29 @@ const Shape& KeptTransactions::shape(std::size_t i, Locksets& locksets) const {
   shape_.outer = pattern.outer;
   shape_.periods = {};
   for (const PeriodSet::Run& run : periods(i)) shape_.periods.add(run);
-  shape_.steps.clear();
-  std::vector<ModeLock> held = locksets.locks(pattern.outer);
+  // Of each set with several locks there are a few.
+  constexpr std::size_t kMostChanges = std::size_t{1} << 16U;
+  const std::size_t enough = std::bit_ceil(std::min(kMostChanges, 4 * locksets.ids()));
+  if (changes_.size() < enough) changes_.assign(enough, {});
+  const Row row = this->row(pattern);
+  shape_.steps.resize(row.size() / 2);  // so many at most
+  Step* next = shape_.steps.data();
   LocksetId locks = pattern.outer;
-  for (const Word word : words(pattern)) {
-    const auto low = static_cast<std::uint32_t>(word);
-    const Op op = kOps.at((low >> kModeBits) & kMask);
-    const std::uint32_t object = objects[low >> (kModeBits + kOpBits)];
-    if (op == Op::kAcquire || op == Op::kRelease) {
-      const auto mode = static_cast<Mode>(low & kMask);
-      std::erase_if(held, [&](ModeLock lock) { return lock_of(lock) == object; });
-      if (mode != Mode::kNot) held.push_back(mode_lock(object, mode == Mode::kReads));
-      locks = locksets.intern(held);
+  nested_.clear();
+  for_each_step(row, [&](const Kind& kind, std::uint32_t number) {
+    const std::uint32_t object = objects[number];
+    if (kind.op == Op::kAcquire) {
+      const LocksetId before = std::exchange(locks, held_then(locks, object, kind.mode, locksets));
+      nested_.push_back({.lock = object, .before = before, .inside = locks});
+    } else if (kind.op == Op::kRelease) {
+      const bool leaves = kind.mode == Mode::kNot && !nested_.empty() &&
+                          nested_.back().lock == object && nested_.back().inside == locks;
+      locks = leaves ? nested_.back().before : held_then(locks, object, kind.mode, locksets);
+      if (leaves) nested_.pop_back();
     }
-    shape_.steps.push_back({.object = object,
-                            .location = static_cast<LocationId>(word >> 32U),
-                            .held = locks,
-                            .op = op});
-  }
+    *next++ = {.object = object, .location = kind.location, .held = locks, .op = kind.op};
+  });
+  shape_.steps.resize(static_cast<std::size_t>(next - shape_.steps.data()));
   return shape_;
 }
 

@@ -4,6 +4,8 @@
 // different locks. So what transactions have in common is kept once, as a pattern: their places and
 // operations, where variables and locks have numbers in the order in which they come. Of each
 // transaction there remain its pattern, its variables and locks, and the periods in which it ran.
+// Where loops make long transactions, each of a pattern of its own, the patterns take the most
+// space: so they are rows of bytes.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "monitor/interned.h"
 #include "monitor/locksets.h"
 #include "monitor/thread_periods.h"
 #include "monitor/transaction_shape.h"
@@ -23,9 +26,13 @@ class KeptTransactions {
   // periods are not looked at. Whether it is new.
   bool add(const Shape& shape, const PeriodSet::Run& period, const Locksets& locksets);
 
+  // The same for each of its own periods.
+  void add_all(const Shape& shape, const Locksets& locksets);
+
   std::size_t size() const { return kept_.size(); }
-  // A measure of the memory that they take: of numbers kept, four bytes each.
-  std::size_t numbers() const { return objects_.size() + 2 * words_.size() + 6 * kept_.size(); }
+  // A measure of the memory that they would take by themselves: numbers of four bytes, two for each
+  // step of a pattern.
+  std::size_t numbers() const { return objects_.size() + 2 * steps_ + 6 * kept_.size(); }
   // As it was added, with all periods. Valid until the next call.
   const Shape& shape(std::size_t i, Locksets& locksets) const;
 
@@ -39,21 +46,48 @@ class KeptTransactions {
  private:
   // How the lock of a step is held after it.
   enum class Mode : std::uint8_t { kNot, kReads, kWrites };
-  // A step as one word: place, number of the object, operation, mode.
-  using Word = std::uint64_t;
+  // A step but for its object.
+  struct Kind {
+    LocationId location;
+    Op op;
+    Mode mode;
+
+    friend bool operator==(const Kind&, const Kind&) = default;
+    friend std::uint64_t hash_of(const Kind& kind) {
+      return mix(kind.location,
+                 pair(static_cast<std::uint32_t>(kind.op), static_cast<std::uint32_t>(kind.mode)));
+    }
+  };
+  // For each step the number of its kind and that of its object, seven bits a byte.
+  using Row = std::span<const std::uint8_t>;
   struct Pattern {
     LabelId label;
     LocationId begin;
     LocksetId outer;
-    std::uint32_t words;    // where they begin
     std::uint32_t objects;  // how many
-    std::uint32_t size;     // in words
+    std::uint32_t block;    // where its row is
+    std::uint32_t first;    // byte there
+    std::uint32_t size;     // in bytes
   };
   struct Kept {
     std::uint32_t pattern;
     std::uint32_t objects;  // where they begin
     PeriodSet::Run run;     // the only one, if ...
     std::uint32_t more;     // ... this is 0; else all are in more_[more - 1]
+  };
+  // What a lock operation does to the locks held.
+  struct Change {
+    LocksetId before;
+    LockId lock;
+    LocksetId after;
+    Mode mode;
+    bool known = false;
+  };
+  // A critical section: the locks held before and in it.
+  struct Nested {
+    LockId lock;
+    LocksetId before;
+    LocksetId inside;
   };
   // Numbers objects in the order they come; starts anew without a sweep over all.
   class Numbering {
@@ -73,17 +107,23 @@ class KeptTransactions {
 
   void encode(const Shape& shape, const Locksets& locksets);
   std::uint32_t intern_pattern(const Shape& shape);
+  void keep_row(Pattern& pattern);
+  template <class Visit>
+  void for_each_step(Row row, Visit visit) const;
+  LocksetId held_then(LocksetId before, LockId lock, Mode mode, Locksets& locksets) const;
   std::size_t find(std::uint32_t pattern, std::span<const std::uint32_t> objects) const;
-  std::uint64_t hash(const Pattern& pattern, std::span<const Word> words) const;
-  std::span<const Word> words(const Pattern& pattern) const {
-    return std::span(words_).subspan(pattern.words, pattern.size);
+  Row row(const Pattern& pattern) const {
+    return Row(rows_[pattern.block]).subspan(pattern.first, pattern.size);
   }
   std::span<const std::uint32_t> objects(const Kept& kept) const {
     return std::span(objects_).subspan(kept.objects, patterns_[kept.pattern].objects);
   }
 
   std::vector<Pattern> patterns_;
-  std::vector<Word> words_;  // of all patterns
+  Interned<Kind> kinds_;
+  std::vector<std::vector<std::uint8_t>> rows_;  // of all patterns, in blocks that are not copied
+  std::size_t bytes_ = 0;                        // in them
+  std::size_t steps_ = 0;                        // likewise
   std::vector<Kept> kept_;
   std::vector<std::uint32_t> objects_;  // of all that are kept
   std::vector<PeriodSet> more_;
@@ -93,9 +133,11 @@ class KeptTransactions {
   // Of the transaction at hand.
   Numbering variables_;
   Numbering locks_;
-  std::vector<Word> encoded_;
+  std::vector<std::uint8_t> encoded_;
   std::vector<std::uint32_t> encoded_objects_;
   mutable Shape shape_;
+  mutable std::vector<Nested> nested_;
+  mutable std::vector<Change> changes_;  // by hash: some that are known
 };
 
 }  // namespace tomos

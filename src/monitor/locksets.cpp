@@ -98,14 +98,32 @@ LocksetId Locksets::common(LocksetId a, LocksetId b) {
   LockId one_b = 0;
   const std::span<const LockId> first = view(a, one_a);
   const std::span<const LockId> second = view(b, one_b);
-  std::vector<LockId> both;
-  for (std::size_t i = 0, j = 0; i < first.size() && j < second.size();) {
-    if (lock_of(first[i]) == lock_of(second[j])) {
-      both.push_back(first[i++] | second[j++]);
-    } else {
-      ++(first[i] < second[j] ? i : j);
+  // Most often it is one of the two, or a single lock, and nothing has to be interned.
+  std::size_t count = 0;
+  std::size_t of_first = 0;
+  std::size_t of_second = 0;
+  LockId last = 0;
+  const auto for_each = [&](auto visit) {
+    for (std::size_t i = 0, j = 0; i < first.size() && j < second.size();) {
+      if (lock_of(first[i]) == lock_of(second[j])) {
+        visit(first[i++], second[j++]);
+      } else {
+        ++(first[i] < second[j] ? i : j);
+      }
     }
-  }
+  };
+  for_each([&](LockId one, LockId other) {
+    last = one | other;
+    ++count;
+    of_first += last == one ? 1 : 0;
+    of_second += last == other ? 1 : 0;
+  });
+  if (count == 0) return 0;
+  if (of_first == first.size()) return a;
+  if (of_second == second.size()) return b;
+  if (count == 1) return intern_one(last);
+  std::vector<LockId> both;
+  for_each([&](LockId one, LockId other) { both.push_back(one | other); });
   return intern(std::move(both));
 }
 

@@ -13,32 +13,40 @@ namespace tomos {
 
 namespace {
 
-// Accesses of one transaction to one variable, with nothing between them.
+// Accesses of one transaction to one variable, with nothing between them. Most variables are in no
+// class worth the while, and of those no items are kept.
 struct Item {
   SharedId variable;
   bool apart;             // from the item before: by a lock operation, or of another transaction
   std::uint64_t pattern;  // what they look like
 };
 
-std::vector<Item> items_of(std::span<const Shape> shapes, const std::vector<bool>& wanted) {
-  std::vector<Item> items;
-  for (ShapeId id = 0; id < shapes.size(); ++id) {
-    bool apart = true;
-    for (const Step& step : shapes[id].steps) {
-      if (!step.is_access()) {
-        apart = true;
-        continue;
-      }
-      if (!wanted[step.object]) continue;
-      if (apart || items.back().variable != step.object) {
-        items.push_back({.variable = step.object, .apart = apart, .pattern = id});
-      }
-      apart = false;
-      std::uint64_t& pattern = items.back().pattern;
-      pattern = mix(pattern + static_cast<std::uint64_t>(step.op), pair(step.location, step.held));
+// Calls `visit(item)` for each item of a shape, in order.
+template <class Visit>
+void for_each_item(const Shape& shape, ShapeId id, const std::vector<bool>& wanted, Visit visit) {
+  Item item = {.variable = 0, .apart = true, .pattern = id};
+  bool open = false;
+  const auto close = [&] {
+    if (open) visit(item);
+    open = false;
+  };
+  bool apart = true;
+  for (const Step& step : shape.steps) {
+    if (!step.is_access()) {
+      apart = true;
+      continue;
     }
+    if (!wanted[step.object]) continue;
+    if (!open || apart || item.variable != step.object) {
+      close();
+      item = {.variable = step.object, .apart = apart, .pattern = id};
+      open = true;
+    }
+    apart = false;
+    item.pattern =
+        mix(item.pattern + static_cast<std::uint64_t>(step.op), pair(step.location, step.held));
   }
-  return items;
+  close();
 }
 
 std::size_t count_different(std::vector<std::uint64_t> keys) {
@@ -62,21 +70,61 @@ std::vector<std::uint64_t> refined(const std::vector<std::uint64_t>& keys,
   return finer;
 }
 
+// Of the wanted variables, those that have the same key as two others at least.
+std::vector<bool> in_large_classes(const std::vector<std::uint64_t>& keys,
+                                   const std::vector<bool>& wanted) {
+  std::unordered_map<std::uint64_t, int> seen;
+  for (SharedId variable = 0; variable < wanted.size(); ++variable) {
+    if (wanted[variable]) ++seen[keys[variable]];
+  }
+  std::vector<bool> large(wanted.size());
+  for (SharedId variable = 0; variable < wanted.size(); ++variable) {
+    large[variable] = wanted[variable] && seen[keys[variable]] > 2;
+  }
+  return large;
+}
+
+// The items of the variables in `of`. What stands between two of them sets them apart.
+std::vector<Item> items_of(const ForEachShape& for_each_shape, const std::vector<bool>& of,
+                           const std::vector<bool>& wanted) {
+  std::vector<Item> items;
+  ShapeId id = 0;
+  for_each_shape([&](const Shape& shape) {
+    bool apart = true;
+    for_each_item(shape, id++, wanted, [&](const Item& item) {
+      if (of[item.variable]) {
+        items.push_back(item);
+        items.back().apart |= apart;
+      }
+      apart = !of[item.variable];
+    });
+  });
+  return items;
+}
+
 }  // namespace
 
-std::vector<bool> variables_stood_for(std::span<const Shape> shapes,
+std::vector<bool> variables_stood_for(const ForEachShape& for_each_shape,
                                       std::span<const LoneAccesses::Access> lone,
                                       const std::vector<bool>& wanted) {
   constexpr int kMostRounds = 16;
   std::vector<bool> stood_for(wanted.size());
-  const std::vector<Item> items = items_of(shapes, wanted);
   std::vector<std::uint64_t> keys(wanted.size());
-  for (const Item& item : items) keys[item.variable] = mix(keys[item.variable], item.pattern);
+  ShapeId id = 0;
+  for_each_shape([&](const Shape& shape) {
+    for_each_item(shape, id++, wanted, [&](const Item& item) {
+      keys[item.variable] = mix(keys[item.variable], item.pattern);
+    });
+  });
   for (const LoneAccesses::Access& access : lone) {
     std::uint64_t& key = keys[access.variable];
     key = mix(mix(key, pair(access.pattern, access.periods.thread)),
               pair(access.periods.first, access.periods.last));
   }
+  // Refinement parts classes: who is in a small one stays in a small one.
+  const std::vector<bool> large = in_large_classes(keys, wanted);
+  if (std::ranges::count(large, true) == 0) return stood_for;
+  const std::vector<Item> items = items_of(for_each_shape, large, wanted);
   std::size_t different = count_different(keys);
   for (int round = 0;; ++round) {
     if (round == kMostRounds) return stood_for;
@@ -87,7 +135,7 @@ std::vector<bool> variables_stood_for(std::span<const Shape> shapes,
   }
   std::unordered_map<std::uint64_t, int> seen;
   for (SharedId variable = 0; variable < wanted.size(); ++variable) {
-    if (wanted[variable]) stood_for[variable] = ++seen[keys[variable]] > 2;
+    if (large[variable]) stood_for[variable] = ++seen[keys[variable]] > 2;
   }
   return stood_for;
 }

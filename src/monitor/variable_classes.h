@@ -7,6 +7,7 @@
 // another variable holds for the first. So two of such a class stand for all.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -17,7 +18,8 @@ namespace tomos {
 
 // For each variable, whether others stand for it. Only those in `wanted` are looked at: the others
 // are taken to be accessed nowhere. `lone` is sorted as LoneAccesses::take() sorts.
-std::vector<bool> variables_stood_for(std::span<const Shape> shapes,
+using ForEachShape = std::function<void(const std::function<void(const Shape&)>&)>;
+std::vector<bool> variables_stood_for(const ForEachShape& for_each_shape,
                                       std::span<const LoneAccesses::Access> lone,
                                       const std::vector<bool>& wanted);
 

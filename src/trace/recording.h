@@ -3,7 +3,8 @@
 // open_recording() walks over the file once and collects what needs no order: which thread wrote
 // which part of it, modules, labels, stacks, thread names, notes. RecordedEvents then goes through
 // all threads' slots twice, merged by stamp: first to find out which bytes form a variable and
-// which variables matter (recording_variables.h), then to deliver the events. A file may be larger
+// which variables matter (recording_variables.h), then to deliver the events; sometimes once more
+// in between, to find variables that need not be told of (recording_guards.h). A file may be larger
 // than memory: at any time one chunk of each running thread is in it.
 #pragma once
 
@@ -135,6 +136,10 @@ struct RecordingOptions {
   // Leave out variables that no transaction accesses: analyses that do not ask for order have no
   // use for them. So it is anyway in a recording that was made for those.
   bool order_free = false;
+  // Leave out variables that make no two transactions unserializable (recording_guards.h): for
+  // analyses of pairs. To find them takes another pass, worth it only if there are many variables.
+  bool pairs_only = false;
+  std::size_t many_variables = std::size_t{1} << 15;
   // How many pages (4 KB) of memory the accesses may touch before the recording counts as damaged.
   std::size_t max_pages = std::size_t{1} << 24;
 };

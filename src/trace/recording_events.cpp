@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "trace/recording_guards.h"
 #include "trace/recording_merge.h"
 #include "trace/recording_naming.h"
 #include "trace/recording_order.h"
@@ -78,6 +79,7 @@ class Events : public RecordedEvents {
         tables_(tables),
         damage_(damage),
         options_(options),
+        source_(names),
         naming_(tables, names),
         repair_(options.keep_everything),
         thread_ids_(tables.threads.size(), kNoId),
@@ -103,6 +105,10 @@ class Events : public RecordedEvents {
   // A place of Variables holds the id + 1 of the variable; with this bit while it is alive. Of a
   // dead one the id can be used again if the next variable there has the same name.
   static constexpr Variables::Place kAlive = Variables::Place{1} << 31;
+  // The same for one that nobody is told of.
+  static constexpr VariableId kLeftOut = kAlive - 2;
+  // While guards are learnt, the locks of atomic operations are these, with the variable's id.
+  static constexpr LockId kAtomicLock = LockId{1} << 31;
 
   bool is_access(const Record& record) {
     return kAccesses.has(record.op) && (!kAtomics.has(record.op) || naming_.is_users(record.pc));
@@ -113,6 +119,7 @@ class Events : public RecordedEvents {
   }
   void survey();
   void learn_orders();
+  void learn_guards(const std::vector<SurveyedPage>& surveyed);
   void tell();
   void take_row(TouchedRows& rows);
   void tell_accesses();
@@ -126,7 +133,7 @@ class Events : public RecordedEvents {
   void end_barriers(std::uint64_t address, std::uint64_t size);
 
   ThreadId thread();
-  LocationId location() { return naming_.location(record_.pc, record_.stack); }
+  LocationId location() { return learns_ ? 0 : naming_.location(record_.pc, record_.stack); }
   VariableId variable(Variables::Place& place, std::uint64_t address, std::uint64_t size);
   LockId atomic_lock(VariableId variable);
   void step(EventOp op, std::uint32_t object) {
@@ -140,8 +147,15 @@ class Events : public RecordedEvents {
   const Tables& tables_;
   const std::optional<Error>& damage_;
   RecordingOptions options_;
+  RecordingNames& source_;
   std::uint64_t bytes_ = 0;
   std::atomic<std::uint64_t> done_ = 0;
+
+  // Variables to be left out; null if none are. Who learns which tells it of all of them, and needs
+  // no names.
+  std::unique_ptr<Guards> guards_;
+  bool learns_ = false;
+  std::size_t lives_ = 0;  // of variables, so far
 
   Naming naming_;
   Repair repair_;
@@ -206,8 +220,14 @@ void Events::survey() {
                    "Record a smaller run of the program; if it is small, the file is damaged."};
     return;
   }
-  variables_ = std::make_unique<Variables>(survey.finish());
+  std::vector<SurveyedPage> surveyed = survey.finish();
   if (tables_.has_waits) learn_orders();
+  std::size_t count = 0;
+  for (const SurveyedPage& page : surveyed) count += page.variables();
+  if (options_.pairs_only && !options_.keep_everything && count >= options_.many_variables) {
+    learn_guards(surveyed);
+  }
+  variables_ = std::make_unique<Variables>(std::move(surveyed));
   merge_ = std::make_unique<Merge>(file_, tables_.segments, kTold, done_);
 }
 
@@ -215,6 +235,25 @@ void Events::learn_orders() {
   std::atomic<std::uint64_t> uncounted = 0;
   Merge merge(file_, tables_.segments, Orders::kOps, uncounted);
   while (merge.next(record_)) orders_.learn(record_);
+}
+
+// By telling of everything, to nobody else.
+void Events::learn_guards(const std::vector<SurveyedPage>& surveyed) {
+  std::atomic<std::uint64_t> uncounted = 0;
+  std::vector<SurveyedPage> copy;
+  copy.reserve(surveyed.size());
+  for (const SurveyedPage& page : surveyed) copy.push_back(page.copy());
+  Events learner(file_, tables_, damage_, source_, options_);
+  learner.learns_ = true;
+  learner.orders_ = orders_;
+  learner.guards_ = std::make_unique<Guards>();
+  learner.variables_ = std::make_unique<Variables>(std::move(copy));
+  learner.merge_ = std::make_unique<Merge>(file_, tables_.segments, kTold, uncounted);
+  for (Batch batch; learner.next(batch) && !batch.events.empty();) {
+    learner.guards_->take(batch.events);
+  }
+  learner.guards_->finish();
+  guards_ = std::move(learner.guards_);
 }
 
 Result<void> Events::next(Batch& batch) {
@@ -309,6 +348,7 @@ void Events::tell() {
       step(EventOp::kExit, 0);
       break;
     case Op::kObject:
+      if (learns_) break;
       naming_.objects().add({.address = record_.value,
                              .length = record_.extra[0].a,
                              .pc = record_.extra[0].b,
@@ -339,7 +379,12 @@ void Events::tell() {
 VariableId Events::variable(Variables::Place& place, std::uint64_t address, std::uint64_t size) {
   if ((place & kAlive) != 0) [[likely]]
     return (place & ~kAlive) - 1;
-  if (place == 0 || !naming_.same_variable(place - 1, address, size, record_.pc)) {
+  if (learns_) {
+    place = guards_->begin_life() + 1;
+  } else if (guards_ && guards_->leaves_out(lives_++)) {
+    place = kLeftOut + 1;
+  } else if (place == 0 || place == kLeftOut + 1 ||
+             !naming_.same_variable(place - 1, address, size, record_.pc)) {
     place = naming_.add_variable(address, size, record_.pc) + 1;
   }
   const VariableId id = place - 1;
@@ -382,7 +427,8 @@ void Events::tell_accesses() {
     const std::uint64_t end = accesses_.address + accesses_.size;
     told_to_ = variables_->access(
         told_to_, end, [&](Variables::Place& place, std::uint64_t address, std::uint64_t size) {
-          pass(op, variable(place, address, size));
+          const VariableId id = variable(place, address, size);
+          if (id != kLeftOut) pass(op, id);
           return out_->size() < kBatch;
         });
     if (told_to_ < end) return;
@@ -393,6 +439,7 @@ void Events::tell_accesses() {
 }
 
 LockId Events::atomic_lock(VariableId variable) {
+  if (learns_) return kAtomicLock | variable;
   if (variable >= atomic_locks_.size()) atomic_locks_.resize(variable + std::size_t{1}, kNoId);
   LockId& lock = atomic_locks_[variable];
   if (lock == kNoId) lock = naming_.add_atomic(variable);
@@ -404,7 +451,8 @@ void Events::tell_atomic() {
   together_.clear();
   variables_->access(told_to_, accesses_.address + accesses_.size,
                      [&](Variables::Place& place, std::uint64_t address, std::uint64_t size) {
-                       together_.push_back(variable(place, address, size));
+                       const VariableId id = variable(place, address, size);
+                       if (id != kLeftOut) together_.push_back(id);
                        return true;
                      });
   for (const VariableId id : together_) {
@@ -436,6 +484,7 @@ void Events::tell_free() {
     if ((place & kAlive) == 0) return;
     place &= ~kAlive;
     const VariableId id = place - 1;
+    if (id == kLeftOut) return;
     if (id < atomic_locks_.size()) atomic_locks_[id] = kNoId;
     if (runs) pass(EventOp::kFree, id);
   });
@@ -504,7 +553,8 @@ void Events::tell_begin() {
   // What waits on a condition is no transaction, also when that was not known yet.
   waiting_[record_.thread] = tables_.waiting.contains(record_.value);
   if (waiting_[record_.thread]) return;
-  const Naming::Begin begin = naming_.begin(record_.value, record_.pc, record_.stack);
+  Naming::Begin begin;
+  if (!learns_) begin = naming_.begin(record_.value, record_.pc, record_.stack);
   repair_.step({.thread = thread(),
                 .object = begin.label,
                 .location = begin.location != 0 ? begin.location : location(),

@@ -119,6 +119,26 @@ struct SurveyedPage {
   std::uint64_t number = 0;      // its address / kPageSize
   std::unique_ptr<PageMap> map;  // at the start; null: nothing matters
   Changes changes;
+
+  SurveyedPage copy() const {
+    return {.number = number,
+            .map = map ? std::make_unique<PageMap>(*map) : nullptr,
+            .changes = changes};
+  }
+  // How many variables that matter it has, one after the other: each has a bound where it starts.
+  std::size_t variables() const {
+    std::size_t count = 0;
+    const auto add = [&count](std::uint64_t matters, std::uint64_t bounds) {
+      count += static_cast<std::size_t>(std::popcount(matters & bounds));
+    };
+    for (std::size_t word = 0; map && word < kWords; ++word) {
+      add(map->matters.word(word), map->bounds.word(word));
+    }
+    for (std::size_t i = 0; i + 1 < changes.words.size(); i += 2) {
+      add(changes.words[i], changes.words[i + 1]);
+    }
+    return count;
+  }
 };
 
 }  // namespace tomos::recording

@@ -18,6 +18,7 @@ namespace {
 // so.
 std::array<char, 4096> unfinished;
 std::atomic<bool> has_path = false;
+std::atomic<void (*)()> last_action = nullptr;
 std::atomic<bool> stopping = false;
 std::atomic<bool> was_interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
@@ -34,6 +35,7 @@ void on_signal(int signal) {
     return;
   }
   remove_unfinished();
+  if (void (*action)() = last_action) action();
   std::signal(signal, SIG_DFL);
   std::raise(signal);  // delivered when the handler returns
 }
@@ -73,6 +75,11 @@ void remove_on_death(const std::string& path) {
   if (path.empty() || path.size() >= unfinished.size()) return;
   std::memcpy(unfinished.data(), path.c_str(), path.size() + 1);
   has_path = true;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) handle(signal);
+}
+
+void call_on_death(void (*action)()) {
+  last_action = action;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) handle(signal);
 }
 

@@ -12,6 +12,9 @@ bool interrupted();
 // Dies as an uncaught SIGINT does, so that a shell or make that started us stops as well.
 [[noreturn]] void die_of_interrupt();
 
+// What to do before a signal kills the process; it may only do what a signal handler may.
+void call_on_death(void (*action)());
+
 // A reader of our output that goes away ends us quietly, even if whoever started us ignores the
 // signal. In a child that is to run another program: as it was before.
 void die_of_closed_pipe();

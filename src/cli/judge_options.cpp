@@ -96,6 +96,10 @@ void declare_judging(JudgeOptions& options, CLI::App& app, const std::string& wh
                  "Distinct findings to keep for each analysis")
       ->type_name("N")
       ->check(whole_number(1, 1'000'000'000));
+  declare_report(options, app, where);
+}
+
+void declare_report(JudgeOptions& options, CLI::App& app, const std::string& where) {
   app.add_option("--format", options.format, "How the report looks")
       ->type_name("")
       ->check(one_of({"text", "json"}));

@@ -30,7 +30,10 @@ struct JudgeOptions {
   int exit_code = kFindings;
 };
 
-// `where` is where the report goes unless -o says otherwise: "standard output".
+// Only those about the report: its format, where it goes, and the exit status. `where` is where the
+// report goes unless -o says otherwise: "standard output".
+void declare_report(JudgeOptions& options, CLI::App& app, const std::string& where);
+// All of them.
 void declare_judging(JudgeOptions& options, CLI::App& app, const std::string& where);
 
 // For the description of a command: the analyses, one a line.

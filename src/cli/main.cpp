@@ -28,6 +28,8 @@ constexpr std::array kCommands = {
     Command{.name = "record", .declare = declare_record, .takes_program = true},
     Command{"check", declare_check},
     Command{"convert", declare_convert},
+    Command{.name = "fuzz", .declare = declare_fuzz, .takes_program = true},
+    Command{.name = "replay", .declare = declare_replay, .takes_program = true},
     Command{"help", declare_help},
 };
 
@@ -39,6 +41,7 @@ constexpr const char* kExamples =
     "  tomos run -- ./server            run a program that tomos-c++ has built, and judge the run\n"
     "  tomos check run.tomos            judge a recorded run\n"
     "  tomos convert run.tomos run.std  make it readable\n"
+    "  tomos fuzz -- ./server           run any program under many schedules\n"
     "  tomos help check                 all about one command";
 
 // The command line as the option parser is to see it.

@@ -59,7 +59,7 @@ std::string synopsis(const CLI::App& app) {
     if (!option->get_positional()) continue;
     const std::string name = fmt::format("\\fI{}\\fR{}", roff(option->get_name(true)),
                                          option->get_expected_max() > 1 ? " ..." : "");
-    if (takes_program(app)) line += " \\-\\-";
+    if (option->get_name(true) == "PROG") line += " \\-\\-";
     line += option->get_required() ? " " + name : fmt::format(" [{}]", name);
   }
   return line;

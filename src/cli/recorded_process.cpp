@@ -12,6 +12,7 @@
 #include "cli/launch.h"
 #include "cli/recording_details.h"
 #include "report/layout.h"
+#include "symbols/places.h"
 
 namespace tomos {
 
@@ -102,7 +103,7 @@ std::unique_ptr<Source> RecordedProcess::events() {
 }
 
 void RecordedProcess::judge(Judge& judge, const std::string& name) {
-  auto recorded = recording_->events(*names_);
+  auto recorded = recording_->events(*names_, {.pairs_only = judge.pairs_only()});
   RecordingDetails details(*recorded, *names_);
   const std::string libraries = unseen();
   judge.judge(std::make_unique<Watched>(std::move(recorded), *repaired_), name,

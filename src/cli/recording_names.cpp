@@ -4,29 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
-#include <system_error>
-#include <utility>
+
+#include "symbols/places.h"
 
 namespace tomos {
 
 namespace {
-
-namespace fs = std::filesystem;
-
-std::string place_of(const Frame& frame) {
-  if (frame.file.empty()) return frame.function;
-  std::string text = shown_path(frame.file);
-  if (frame.line > 0) text += fmt::format(":{}", frame.line);
-  if (frame.line > 0 && frame.column > 0) text += fmt::format(":{}", frame.column);
-  return text;
-}
-
-// The innermost frame of the user's, or null.
-const Frame* users(const std::vector<Frame>& frames) {
-  const auto frame = std::ranges::find(frames, false, &Frame::system);
-  return frame == frames.end() ? nullptr : &*frame;
-}
 
 // Functions of std::atomic and its like, which do for the user what the user's own code asks for.
 bool is_atomic_wrapper(const Frame& frame) {
@@ -43,18 +26,6 @@ bool is_count(const Frame& frame) {
 }
 
 }  // namespace
-
-std::string shown_path(const std::string& path) {
-  static const std::string here = [] {
-    std::error_code error;
-    std::string folder = fs::current_path(error).string();
-    if (!folder.ends_with('/')) folder += '/';
-    return error ? std::string() : folder;
-  }();
-  const std::string plain = fs::path(path).lexically_normal().string();
-  const bool below = !here.empty() && here != "/" && plain.starts_with(here);
-  return below ? plain.substr(here.size()) : plain;
-}
 
 ProgramNames::ProgramNames(const Recording& recording) {
   for (const recording::Module& module : recording.modules()) {
@@ -118,38 +89,15 @@ bool ProgramNames::is_users(std::uint64_t pc) {
   // library's when it is inlined into the user's code.
   const auto asks = std::ranges::find_if_not(frames, is_atomic_wrapper);
   if (asks != frames.end() && (is_count(*asks) || asks != frames.begin())) return !asks->system;
-  return users(frames) != nullptr;
+  return users_frame(frames) != nullptr;
 }
 
 std::string ProgramNames::place(std::span<const std::uint64_t> stack) {
-  for (const std::uint64_t pc : stack) {
-    if (const Frame* frame = users(symbols_.frames(pc))) return place_of(*frame);
-  }
-  const std::vector<Frame> none;
-  const std::vector<Frame>& innermost = stack.empty() ? none : symbols_.frames(stack.front());
-  return innermost.empty() ? "" : place_of(innermost.back());
+  return users_place(symbols_, stack);
 }
 
 std::vector<std::string> ProgramNames::frames(std::span<const std::uint64_t> stack) {
-  std::vector<std::string> result;
-  std::string called;        // a frame of the system, of which no caller has been seen yet
-  bool users_first = false;  // a frame of the user's has been seen
-  for (const std::uint64_t pc : stack) {
-    for (const Frame& frame : symbols_.frames(pc)) {
-      const std::string place = place_of(frame);
-      std::string text =
-          place == frame.function ? place : fmt::format("{} {}", frame.function, place);
-      if (frame.system) {
-        called = users_first ? "" : std::move(text);
-        continue;
-      }
-      if (!called.empty()) result.push_back(std::exchange(called, {}));
-      users_first = true;
-      result.push_back(std::move(text));
-    }
-  }
-  if (!called.empty()) result.push_back(std::move(called));
-  return result;
+  return shown_frames(symbols_, stack);
 }
 
 ProgramNames::Allocation ProgramNames::allocation(const recording::Object& object) {

@@ -66,7 +66,4 @@ class ProgramNames : public RecordingNames {
   std::unordered_map<std::uint64_t, std::string> thread_names_;
 };
 
-// A path as people want to see it: relative if it lies below the current folder.
-std::string shown_path(const std::string& path);
-
 }  // namespace tomos

@@ -127,6 +127,10 @@ std::string explain_race(const Finding& finding, std::size_t columns) {
 
 std::string drawing_title(const Finding& finding) {
   constexpr std::string_view kLocks = "locks held in brackets";
+  if (finding.kind == Kind::kCrash) return "There it ended:";
+  if (finding.verdict == Certainty::kConfirmed && finding.edges.empty()) {
+    return "In the order of the run:";
+  }
   if (is_predicted(finding)) {
     if (is_mover_pattern(finding.pattern)) return fmt::format("What does not fit ({}):", kLocks);
     if (finding.kind == Kind::kRace) {
@@ -149,6 +153,7 @@ std::string explain(const Finding& finding, std::size_t columns) {
   if (is_mover_pattern(finding.pattern)) return explain_movers(finding, columns);
   if (finding.kind == Kind::kRace) return explain_race(finding, columns);
   if (finding.kind == Kind::kDeadlock) {
+    if (!is_predicted(finding)) return "";
     return wrap("  ", "Then nobody can go on: each waits for a lock that another one holds.",
                 columns);
   }

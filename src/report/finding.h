@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -63,6 +64,18 @@ struct Finding {
     std::vector<std::string> stack;
   };
 
+  // How often runs under control have shown it.
+  struct Odds {
+    std::uint64_t hits = 0;
+    std::uint64_t trials = 0;
+    double low = 0;  // of the probability, with 95% confidence
+    double high = 1;
+    std::uint64_t seed = 0;   // of the first trial that did
+    std::string strategy;     // of that trial
+    std::string preemptions;  // of the simplest schedule known: "2: T1 after 5 steps, for T2; .."
+    bool repeatable = true;   // the seed gives the same schedule again
+  };
+
   std::string analysis;
   std::vector<std::string> analyses;  // all that found it (see agree()); empty: only `analysis`
   Kind kind = Kind::kAtomicity;
@@ -74,7 +87,9 @@ struct Finding {
   std::vector<Event> events;              // in the order of the run that did it, or could
   std::vector<Edge> edges;                // once round the cycle, from the first transaction
   std::vector<Thread> threads;            // those whose creation is known
-  std::string test;                       // the test that was running, if one was
+  std::optional<Odds> odds;
+  std::string output;  // the last that the program printed
+  std::string test;    // the test that was running, if one was
   std::string fix;
   std::string replay;
   std::string input;        // the trace it was found in

@@ -61,6 +61,21 @@ Json to_json(const Finding& finding) {
   json["confidence"] = finding.doubt.empty() ? "full" : "reduced";
   if (!finding.doubt.empty()) json["doubt"] = finding.doubt;
   if (!finding.test.empty()) json["test"] = finding.test;
+  if (finding.odds) {
+    const Finding::Odds& odds = *finding.odds;
+    json["hits"] = odds.hits;
+    json["trials"] = odds.trials;
+    json["probability"] = {{"estimate", odds.trials == 0 ? 0.0
+                                                         : static_cast<double>(odds.hits) /
+                                                               static_cast<double>(odds.trials)},
+                           {"low", odds.low},
+                           {"high", odds.high}};
+    json["seed"] = odds.seed;
+    json["strategy"] = odds.strategy;
+    json["preemptions"] = odds.preemptions;
+    json["repeatable"] = odds.repeatable;
+  }
+  if (!finding.output.empty()) json["output"] = finding.output;
   json["fix"] = finding.fix;
   json["replay"] = finding.replay;
   return json;
@@ -81,8 +96,16 @@ Json to_json(const Stats& stats) {
 std::string print_json(const Report& report) {
   Json json = {{"schema", "tomos/1"},        {"tool", report.tool},
                {"input", report.inputs},     {"verdicts", Json::object()},
-               {"left_out", Json::object()}, {"stats", to_json(report.stats)},
-               {"notes", report.notes},      {"findings", Json::array()}};
+               {"left_out", Json::object()}, {"stats", to_json(report.stats)}};
+  if (report.trials) {
+    json["trials"] = {{"run", report.trials->run},
+                      {"errors", report.trials->errors},
+                      {"bugs", report.trials->bugs},
+                      {"hung", report.trials->hung},
+                      {"warnings", report.trials->warnings}};
+  }
+  json["notes"] = report.notes;
+  json["findings"] = Json::array();
   for (const auto& judgement : report.verdicts) {
     json["verdicts"][judgement.analysis] = to_string(judgement.verdict);
     json["left_out"][judgement.analysis] = judgement.left_out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,15 @@ struct Stats {
   std::uint64_t peak_rss = 0;  // bytes
 };
 
+// Runs under control.
+struct Trials {
+  std::uint64_t run = 0;
+  std::uint64_t errors = 0;    // those that created a violation
+  std::uint64_t bugs = 0;      // those in which the program failed
+  std::uint64_t hung = 0;      // of these, those that did not end
+  std::uint64_t warnings = 0;  // those in which a violation seemed possible
+};
+
 struct Report {
   struct Judgement {
     std::string analysis;
@@ -39,6 +49,7 @@ struct Report {
   std::vector<std::string> inputs;
   std::vector<Judgement> verdicts;  // one per analysis
   Stats stats;
+  std::optional<Trials> trials;
   std::vector<Finding> findings;
   std::vector<std::string> notes;  // what the reader must know to trust the verdicts
 };

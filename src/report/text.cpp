@@ -61,6 +61,10 @@ Finding made_printable(Finding finding) {
                             &finding.replay, &finding.input, &finding.test, &finding.doubt}) {
     clean(*text);
   }
+  if (finding.odds) {
+    clean(finding.odds->strategy);
+    clean(finding.odds->preemptions);
+  }
   return finding;
 }
 
@@ -162,6 +166,39 @@ std::string print_stacks(const Finding& finding, std::size_t columns) {
   return threads + out;
 }
 
+std::string print_odds(const Finding::Odds& odds, std::size_t columns) {
+  const auto percent = [](double part) { return fmt::format("{:.1f}%", 100 * part); };
+  std::string text = fmt::format("{} of {}", odds.hits, counted(odds.trials, "trial"));
+  if (odds.trials > 1) {
+    text += fmt::format(": probability {} ({} to {} with 95% confidence)",
+                        percent(static_cast<double>(odds.hits) / static_cast<double>(odds.trials)),
+                        percent(odds.low), percent(odds.high));
+  }
+  text += fmt::format(", first with seed {} ({})", odds.seed, odds.strategy);
+  std::string out = wrap("  Hit by ", text, columns);
+  if (!odds.repeatable) {
+    out += wrap("  ",
+                "Its schedule could not be controlled all the time: the same seed may give another "
+                "one.",
+                columns);
+  }
+  if (!odds.preemptions.empty()) out += wrap("  Preemptions: ", odds.preemptions, columns);
+  return out;
+}
+
+std::string print_output(const std::string& output, std::size_t columns) {
+  std::string out = "  The last that the program printed:\n";
+  for (std::size_t begin = 0; begin < output.size();) {
+    const std::size_t end = std::min(output.find('\n', begin), output.size());
+    out += "    " +
+           fit(printable(std::string_view(output).substr(begin, end - begin)), columns - 4,
+               Cut::kTail) +
+           '\n';
+    begin = end + 1;
+  }
+  return out + '\n';
+}
+
 std::string print_finding(const Finding& original, std::size_t number, const TextStyle& style,
                           SourceLines& sources, const Palette& palette) {
   const Finding finding = made_printable(in_order(abridged(original)));
@@ -207,7 +244,9 @@ std::string print_finding(const Finding& original, std::size_t number, const Tex
     out += "  In the source:\n" + code + '\n';
   }
   out += print_stacks(finding, style.columns);
+  if (!finding.output.empty()) out += print_output(finding.output, style.columns);
   if (!finding.doubt.empty()) out += wrap("  Less sure: ", finding.doubt, style.columns);
+  if (finding.odds) out += print_odds(*finding.odds, style.columns);
   if (!finding.fix.empty()) out += wrap("  Fix: ", finding.fix, style.columns);
   if (!finding.replay.empty()) out += "  See it again: " + finding.replay + '\n';
   return out + fmt::format("  Id: {}\n", original.id());
@@ -233,6 +272,7 @@ std::vector<const Finding*> most_certain_first(const std::vector<Finding>& findi
   std::ranges::sort(sorted, [](const Finding* a, const Finding* b) {
     if (a->verdict != b->verdict) return a->verdict > b->verdict;
     if (a->doubt.empty() != b->doubt.empty()) return a->doubt.empty();
+    if (a->odds && b->odds) return a < b;  // all of them happened
     if (a->edges.empty() != b->edges.empty()) return b->edges.empty();
     return a < b;  // of one vector: in its order
   });
@@ -300,6 +340,10 @@ std::string print_variant(const Finding& original, const Finding& first, std::si
   }
   if (original.input != first.input) text += ", in " + finding.input;
   if (finding.count > 1) text += fmt::format(", found {} times", finding.count);
+  if (finding.odds) {
+    text += fmt::format(", hit by {} of {}, first with seed {}", finding.odds->hits,
+                        counted(finding.odds->trials, "trial"), finding.odds->seed);
+  }
   return wrap(fmt::format("    {}. ", number), fmt::format("{}; id {}", text, original.id()),
               columns);
 }
@@ -345,6 +389,13 @@ std::string summarize(const Report& report, const Palette& palette) {
       out += fmt::format(" ({})", counted(static_cast<std::uint64_t>(found), "finding"));
   }
   const Stats& stats = report.stats;
+  if (report.trials) {
+    const Trials& trials = *report.trials;
+    return fmt::format("{}; {}: {} with errors, {} with bugs, {} hung; {:.2f} s, {:.0f} trials/s\n",
+                       out, counted(trials.run, "trial"), trials.errors, trials.bugs, trials.hung,
+                       stats.seconds,
+                       static_cast<double>(trials.run) / std::max(stats.seconds, 1e-3));
+  }
   return fmt::format("{}; {}, {}, {}, {:.2f} s\n", out, counted(stats.events, "event"),
                      counted(stats.threads, "thread"), counted(stats.transactions, "transaction"),
                      stats.seconds);

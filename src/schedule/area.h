@@ -65,7 +65,9 @@ struct Settings {
   // For kReplay: the choices that follow, `choice_count` of them. A trial that goes another way
   // than they say sets kDiverged, and goes on without preemption.
   std::uint32_t choice_count;
-  std::uint32_t debug;  // no patience: somebody may be looking at it
+  std::uint32_t debug;       // no patience: somebody may be looking at it
+  std::uint32_t undeclared;  // violations that are doubtful are told too
+  std::uint32_t unused;
 };
 
 // A choice that differs from the rule "the thread that runs goes on; if it cannot, the lowest
@@ -158,6 +160,7 @@ struct Trial {
   std::uint64_t preemptions;
   std::uint64_t hash;  // over all steps: who did what to which object
   std::uint32_t threads;
+  std::uint32_t doubtful;  // violations that were not told
   std::uint32_t warnings;  // different places where a violation seemed possible
   std::uint64_t diverged_at;
   char let_go[200];  // the first reason: "thread 2 did not come back from ..."
@@ -207,6 +210,6 @@ struct Area {
 };
 
 static_assert(sizeof(Choice) == 16 && sizeof(Place) == 128 && sizeof(Module) == 256);
-static_assert(sizeof(Settings) == 40 && sizeof(Block) == 112 && sizeof(Violation) == 528);
+static_assert(sizeof(Settings) == 48 && sizeof(Block) == 112 && sizeof(Violation) == 528);
 
 }  // namespace tomos::schedule

@@ -17,8 +17,6 @@ namespace tomos::schedule {
 
 namespace {
 
-constexpr std::uint32_t kLongPause = 2000;  // steps
-
 bool is_access(Kind kind) { return kind >= Kind::kAtomicRead && kind <= Kind::kWrite; }
 
 // Would this step end the pause of the other?

@@ -135,6 +135,10 @@ void report(const Violation& violation) {
   for (std::uint32_t i = 0; i < trial.violation_count; ++i) {
     if (is_same(trial.violations[i], violation)) return;
   }
+  if (violation.doubtful != 0 && world.area->settings.undeclared == 0) {
+    ++trial.doubtful;
+    return;
+  }
   if (trial.violation_count == kMaxViolations) return;
   trial.violations[trial.violation_count] = violation;
   ++trial.violation_count;

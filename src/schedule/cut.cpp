@@ -15,6 +15,7 @@ namespace {
 
 // Drawn for each trial.
 constinit std::uint32_t uncut = 0;    // of four threads, so many are left alone
+constinit bool last_begins = false;   // the thread that came last goes first
 constinit bool before_first = false;  // also before the first step, which says who begins
 
 bool is_at_cut(const Task& task) {
@@ -25,6 +26,7 @@ bool is_at_cut(const Task& task) {
 
 void cut_begin() {
   uncut = world.chance.below(4);
+  last_begins = world.chance.below(2) == 0;
   before_first = world.chance.below(2) == 0;
 }
 
@@ -46,6 +48,10 @@ Task* cut_choose(Task** enabled, std::size_t count, Task* current) {
       enabled[i]->urgent = false;
       return enabled[i];
     }
+    // A thread that goes round for ever may never come to what the other waits for.
+    if (is_at_cut(*enabled[i]) && ++enabled[i]->paused_for > kLongPause) {
+      enabled[i]->cut_over = true;
+    }
     if (!is_at_cut(*enabled[i])) {
       Task* const moved = enabled[free];
       enabled[free++] = enabled[i];
@@ -58,7 +64,7 @@ Task* cut_choose(Task** enabled, std::size_t count, Task* current) {
     return next;
   }
   for (std::size_t i = 0; i < free; ++i) {
-    if (enabled[i] == current) return current;
+    if (enabled[i] == current && (current->has_told || last_begins)) return current;
   }
   return enabled[world.chance.below(static_cast<std::uint32_t>(free))];
 }

@@ -80,7 +80,8 @@ bool is_telling(const Turn& turn) {
 }
 
 void profile_step(Task& task) {
-  if (!is_telling(task.next)) return;
+  task.has_told = is_telling(task.next);
+  if (!task.has_told) return;
   Profile& profile = world.area->seen;
   ++profile.steps;
   ++task.telling_steps;

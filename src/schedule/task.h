@@ -49,6 +49,7 @@ struct BlockState {
 
 inline constexpr std::size_t kHeld = 8;
 inline constexpr std::size_t kPlacesKept = 6;
+inline constexpr std::uint32_t kLongPause = 2000;  // steps for which others may be waited for
 
 struct Task {
   std::atomic<std::uint32_t> turn;  // futex: 1 when it is given
@@ -57,6 +58,7 @@ struct Task {
   std::uint32_t at_work;  // depth of the scheduler in this thread
   std::uint32_t steps;
   std::uint32_t telling_steps;  // those that others could notice
+  bool has_told;                // the last step was such a one
   std::uint32_t created_by;
   std::uint64_t created_at;  // step of the trial
   std::uint32_t tid;

@@ -1,0 +1,317 @@
+#include "campaign/schedule_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace tomos::campaign {
+
+namespace {
+
+constexpr std::string_view kFirstLine = "tomos-schedule 1";
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\\\";
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (static_cast<unsigned char>(c) < ' ' || c == 0x7f || c == '#') {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  if (out.ends_with(' ')) out.replace(out.size() - 1, 1, "\\x20");  // would be cut off
+  return out;
+}
+
+std::optional<std::string> unescaped(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\') {
+      out += text[i];
+      continue;
+    }
+    const char kind = ++i < text.size() ? text[i] : '\0';
+    if (kind == '\\') {
+      out += '\\';
+    } else if (kind == 'n') {
+      out += '\n';
+    } else if (kind == 'x' && i + 2 < text.size()) {
+      unsigned value = 0;
+      const char* begin = text.data() + i + 1;
+      const auto [stop, error] = std::from_chars(begin, begin + 2, value, 16);
+      if (error != std::errc() || stop != begin + 2) return std::nullopt;
+      out += static_cast<char>(value);
+      i += 2;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+template <class T>
+std::optional<T> number(std::string_view text, int base = 10) {
+  T value = 0;
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value, base);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return value;
+}
+
+std::optional<double> part(std::string_view text) {
+  double value = 0;
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto [stop, error] = std::from_chars(begin, end, value);
+  if (error != std::errc() || stop != end || !(value >= 0 && value <= 1)) return std::nullopt;
+  return value;
+}
+
+// The first word, and what follows it.
+std::pair<std::string_view, std::string_view> split_word(std::string_view line) {
+  const std::size_t end = std::min(line.find(' '), line.size());
+  std::string_view rest = line.substr(end);
+  if (!rest.empty()) rest.remove_prefix(1);
+  return {line.substr(0, end), rest};
+}
+
+// "1 step 5 next 2 preempts", what follows "thread".
+std::optional<schedule::Choice> choice_of(std::string_view text) {
+  const auto [thread, after_thread] = split_word(text);
+  const auto [step_word, after_step_word] = split_word(after_thread);
+  const auto [step, after_step] = split_word(after_step_word);
+  const auto [next_word, after_next_word] = split_word(after_step);
+  const auto [next, end] = split_word(after_next_word);
+  const auto thread_number = number<std::uint32_t>(thread);
+  const auto step_number = number<std::uint32_t>(step);
+  const auto next_number = number<std::uint32_t>(next);
+  const bool fits =
+      step_word == "step" && next_word == "next" && (end.empty() || end == "preempts");
+  if (!fits || !thread_number || !step_number || !next_number) return std::nullopt;
+  return schedule::Choice{.thread = *thread_number,
+                          .step = *step_number,
+                          .next = *next_number,
+                          .preempts = end.empty() ? 0U : 1U};
+}
+
+// Reads line by line; stops at the first that is wrong.
+class Parser {
+ public:
+  // What is wrong with the line, or nothing.
+  std::string take(std::string_view line) {
+    const auto [word, value] = split_word(line);
+    if (word == "thread") return take_choice(value);
+    if (word == "place") return take_place(value);
+    if (word != "argument" && !seen_.insert(std::string(word)).second) {
+      return fmt::format("'{}' stands here a second time", word);
+    }
+    const auto text = unescaped(value);
+    if (!text) return "a backslash with nothing that belongs to it";
+    if (word == "program") return take_program(*text);
+    if (word == "argument") return take_argument(*text);
+    if (word == "strategy") return take_strategy(*text);
+    if (word == "seed") return keep(schedule_.seed, number<std::uint64_t>(*text));
+    if (word == "accesses") return take_accesses(*text);
+    if (word == "undeclared") return take_undeclared(*text);
+    if (word == "pause-probability") return keep(schedule_.settings.pause_probability, part(*text));
+    if (word == "depth") return keep(schedule_.settings.depth, number<std::uint32_t>(*text));
+    if (word == "hash") return keep(schedule_.hash, number<std::uint64_t>(*text, 16));
+    if (word == "choices") return keep(count_, number<std::uint32_t>(*text));
+    if (word == "learnt") return take_learnt(*text);
+    if (word == "shows") {
+      const auto [id, shows] = split_word(*text);
+      schedule_.id = id;
+      schedule_.shows = shows;
+      return "";
+    }
+    return fmt::format("'{}' means nothing here", word);
+  }
+
+  // What is missing in the end, or nothing.
+  std::string missing() const {
+    for (const char* word : {"program", "strategy", "seed", "accesses", "hash", "choices"}) {
+      if (!seen_.contains(word)) return fmt::format("there is no line '{} ...'", word);
+    }
+    if (schedule_.choices.size() != count_) {
+      return fmt::format("there are {} choices, not {} as the file says", schedule_.choices.size(),
+                         count_);
+    }
+    return "";
+  }
+
+  ScheduleFile result() && {
+    schedule_.profile = std::move(profile_);
+    return std::move(schedule_);
+  }
+
+ private:
+  template <class T, class U>
+  static std::string keep(T& into, const std::optional<U>& value) {
+    if (!value) return "not a value that can stand here";
+    into = *value;
+    return "";
+  }
+
+  std::string take_choice(std::string_view text) {
+    const auto choice = choice_of(text);
+    if (!choice) return "not a choice: it should read 'thread N step N next N', maybe 'preempts'";
+    if (schedule_.choices.size() >= schedule::kMaxChoices) return "there are too many choices";
+    schedule_.choices.push_back(*choice);
+    return "";
+  }
+
+  std::string take_program(std::string text) {
+    if (text.empty() || text.contains('\0')) return "not the name of a program";
+    schedule_.words.insert(schedule_.words.begin(), std::move(text));
+    return "";
+  }
+
+  std::string take_argument(std::string text) {
+    if (!seen_.contains("program")) return "an argument before the program";
+    if (text.contains('\0')) return "no argument can have a zero byte";
+    schedule_.words.push_back(std::move(text));
+    return "";
+  }
+
+  std::string take_strategy(std::string_view text) {
+    schedule_.settings.strategy = strategy_called(text);
+    return schedule_.settings.strategy ? "" : "there is no such strategy";
+  }
+
+  std::string take_undeclared(std::string_view text) {
+    if (text != "on" && text != "off") return "neither 'on' nor 'off'";
+    schedule_.settings.undeclared = text == "on";
+    return "";
+  }
+
+  std::string take_learnt(std::string_view text) {
+    if (text != "accesses" && text != "locks") return "neither 'accesses' nor 'locks'";
+    profile_ = std::make_shared<schedule::Profile>();
+    profile_->thread_count = 1;
+    profile_->accesses = text == "accesses" ? 1 : 0;
+    return "";
+  }
+
+  std::string take_place(std::string_view text) {
+    const auto place = number<std::uint64_t>(text, 16);
+    if (!place || *place == 0) return "not a place: it should read 'place ADDRESS'";
+    if (profile_ == nullptr) return "a place before the line 'learnt ...'";
+    if (profile_->place_count == schedule::kMaxPlaces) return "there are too many places";
+    profile_->places[profile_->place_count++] = *place;
+    return "";
+  }
+
+  std::string take_accesses(std::string_view text) {
+    if (text != "on" && text != "off") return "neither 'on' nor 'off'";
+    schedule_.settings.accesses = text == "on";
+    return "";
+  }
+
+  ScheduleFile schedule_;
+  std::shared_ptr<schedule::Profile> profile_;
+  std::uint32_t count_ = 0;
+  std::set<std::string> seen_;
+};
+
+Error damaged(const std::string& where, std::string what) {
+  return {
+      .where = where,
+      .what = std::move(what),
+      .remedy = "Schedules are written by tomos fuzz --corpus DIR; let it write this one again."};
+}
+
+}  // namespace
+
+Order ScheduleFile::order() const {
+  Order order;
+  order.settings = for_trial(settings, seed);
+  order.settings.strategy = schedule::Strategy::kReplay;
+  order.choices = choices;
+  order.profile = profile;
+  return order;
+}
+
+std::string to_text(const ScheduleFile& schedule) {
+  std::string out = fmt::format("{}\n", kFirstLine);
+  for (std::size_t i = 0; i < schedule.words.size(); ++i) {
+    out += fmt::format("{} {}\n", i == 0 ? "program" : "argument", escaped(schedule.words[i]));
+  }
+  const Settings& settings = schedule.settings;
+  out += fmt::format("strategy {}\nseed {}\naccesses {}\npause-probability {}\ndepth {}\n",
+                     to_string(strategy_of(settings, schedule.seed)), schedule.seed,
+                     settings.accesses ? "on" : "off", settings.pause_probability, settings.depth);
+  if (settings.undeclared) out += "undeclared on\n";
+  if (schedule.profile != nullptr) {
+    const schedule::Profile& profile = *schedule.profile;
+    out += fmt::format("learnt {}\n", profile.accesses != 0 ? "accesses" : "locks");
+    for (std::uint32_t i = 0; i < profile.place_count; ++i) {
+      out += fmt::format("place {:x}\n", profile.places[i]);
+    }
+  }
+  if (!schedule.id.empty()) {
+    out += fmt::format("shows {} {}\n", schedule.id, escaped(schedule.shows));
+  }
+  out += fmt::format("hash {:016x}\nchoices {}\n", schedule.hash, schedule.choices.size());
+  for (const schedule::Choice& choice : schedule.choices) {
+    out += fmt::format("thread {} step {} next {}{}\n", choice.thread, choice.step, choice.next,
+                       choice.preempts != 0 ? " preempts" : "");
+  }
+  return out;
+}
+
+Result<ScheduleFile> parse_schedule(std::string_view text, const std::string& name) {
+  Parser parser;
+  std::size_t line_number = 0;
+  while (!text.empty()) {
+    ++line_number;
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    line = line.substr(0, line.find('#'));
+    while (line.ends_with(' ') || line.ends_with('\t') || line.ends_with('\r')) {
+      line.remove_suffix(1);
+    }
+    const std::string where = fmt::format("{}:{}", name, line_number);
+    if (line_number == 1) {
+      if (line == kFirstLine) continue;
+      const bool newer = line.starts_with("tomos-schedule ");
+      return std::unexpected(damaged(where, newer ? "a schedule of another version of tomos"
+                                                  : "not a schedule: the first line should be '" +
+                                                        std::string(kFirstLine) + "'"));
+    }
+    if (line.empty()) continue;
+    if (std::string wrong = parser.take(line); !wrong.empty()) {
+      return std::unexpected(damaged(where, std::move(wrong)));
+    }
+  }
+  if (line_number == 0) return std::unexpected(damaged(name, "the file is empty"));
+  if (std::string missing = parser.missing(); !missing.empty()) {
+    return std::unexpected(damaged(fmt::format("{}:{}", name, line_number), std::move(missing)));
+  }
+  return std::move(parser).result();
+}
+
+Result<ScheduleFile> read_schedule(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (!file) {
+    return std::unexpected(Error{.where = path,
+                                 .what = "cannot be read",
+                                 .remedy = "Check the path; a program stands behind --."});
+  }
+  return parse_schedule(text, path);
+}
+
+}  // namespace tomos::campaign

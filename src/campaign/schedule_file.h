@@ -1,0 +1,56 @@
+// A saved schedule: enough to run the program again as it ran when something was found.
+//
+// Text, one thing a line; '#' starts a comment, a value goes to the end of its line, and in it a
+// backslash stands before what could not be written otherwise (\\, \n, \xNN).
+//
+//     tomos-schedule 1
+//     program ./bank
+//     argument --accounts=2
+//     strategy atomfuzzer          what made it
+//     seed 17
+//     accesses on
+//     pause-probability 0.5
+//     depth 3
+//     learnt accesses              or locks: only these places were switching points
+//     place 5555555561d2
+//     shows 9d6e10d669877a91 transfer (T1, bank.cpp:12) is not atomic: ...
+//     hash 00c0ffee00c0ffee        of the trial that follows it
+//     choices 2
+//     thread 1 step 5 next 2 preempts
+//     thread 2 step 9 next 1
+//
+// A choice says: when the thread had done so many steps, another one went on. Where none is made,
+// the thread that runs goes on, and if it cannot, the lowest numbered that can.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "campaign/settings.h"
+#include "campaign/trial.h"
+#include "event/error.h"
+
+namespace tomos::campaign {
+
+struct ScheduleFile {
+  std::vector<std::string> words;  // the program and its arguments
+  Settings settings;               // with a strategy
+  std::uint64_t seed = 0;
+  std::shared_ptr<const schedule::Profile> profile;  // null: all was a switching point
+  std::string id;                                    // of the finding that it shows; may be empty
+  std::string shows;                                 // in words
+  std::uint64_t hash = 0;
+  std::vector<schedule::Choice> choices;
+
+  Order order() const;
+};
+
+std::string to_text(const ScheduleFile& schedule);
+// `name` stands in messages: "bug.schedule:12".
+Result<ScheduleFile> parse_schedule(std::string_view text, const std::string& name);
+Result<ScheduleFile> read_schedule(const std::string& path);
+
+}  // namespace tomos::campaign

@@ -234,7 +234,7 @@ int replay(const ReplayOptions& options) {
   if (!task->file) {
     const auto plan = campaign::make_plan(*runner, options.schedule.settings());
     if (!plan) return refuse(plan.error());
-    task->order = plan->order(*options.seed);
+    task->order = plan->order(options.seed.value_or(0));
   }
   if (options.debug) return refuse(debug(*program, task->order));
   // How it ends by itself, out of sight: some exit status may be its usual one.

@@ -42,7 +42,7 @@ void* map_memory(std::size_t size);
 void watch_thread_ends();  // interpose_threads.cpp
 // Of this one, which was not seen to start.
 void watch_end_of_thread();
-void watch_process();      // interpose_process.cpp
+void watch_process();  // interpose_process.cpp
 
 // Whether the code at this return address was compiled by our wrappers. Others' accesses are not
 // told: what a library does inside is its own business.

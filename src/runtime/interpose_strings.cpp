@@ -8,6 +8,7 @@
 using namespace tomos::runtime;
 
 // <string.h> is left out: it declares strchr and others as overloads, which these are not.
+// NOLINTNEXTLINE(readability-redundant-declaration): another file has it
 extern "C" void* memcpy(void* to, const void* from, std::size_t size);
 
 TOMOS_REAL(std::size_t, strlen, const char* text);

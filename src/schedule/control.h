@@ -22,6 +22,7 @@ namespace tomos::schedule {
 using runtime::Address;
 
 struct Task;
+// NOLINTBEGIN(bugprone-dynamic-static-initializers): they are constinit
 // Of this thread; nullptr: it is not controlled.
 extern thread_local constinit Task* self;
 // The scheduler's own thread, and those that have ended but for their last moments.
@@ -31,6 +32,7 @@ extern thread_local constinit bool never_controlled;
 bool controlled();
 // Whether memory accesses of instrumented code are switching points.
 extern bool accesses_wanted;
+// NOLINTEND(bugprone-dynamic-static-initializers)
 
 // Reads TOMOS_SCHEDULE; in the first thread, before any other.
 void set_up();

@@ -34,6 +34,7 @@ test: all lint
 	@scripts/test
 
 bench: all
+	@ninja -C $(BUILD) --quiet bench_programs
 	@bench/run
 
 soak: all

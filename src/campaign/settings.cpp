@@ -44,6 +44,9 @@ Strategy strategy_of(const Settings& settings, std::uint64_t seed) {
 
 bool uses_profile(const Settings& settings, std::uint64_t seed) {
   if (!settings.learn) return false;
+  const Strategy strategy = strategy_of(settings, seed);
+  // Algorithm 1 is what the others are compared with.
+  if (strategy == Strategy::kRandom || strategy == Strategy::kRoundRobin) return false;
   return settings.strategy.has_value() || scattered(~seed) % 4 != 0;
 }
 

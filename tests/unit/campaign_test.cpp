@@ -54,6 +54,14 @@ TEST(Campaign, MixGivesEachStrategyItsShare) {
   }
 }
 
+TEST(Campaign, AlgorithmOneSwitchesEverywhere) {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    EXPECT_FALSE(uses_profile({.strategy = Strategy::kRandom}, seed));
+    EXPECT_TRUE(uses_profile({.strategy = Strategy::kCut}, seed));
+    EXPECT_FALSE(uses_profile({.strategy = Strategy::kCut, .learn = false}, seed));
+  }
+}
+
 TEST(Campaign, StrategiesHaveNames) {
   for (const Strategy strategy : strategies()) {
     EXPECT_EQ(strategy_called(to_string(strategy)), strategy);

@@ -28,7 +28,9 @@ config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "i
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%cxx", config.cxx))
 
-if not config.sanitize:
+if config.sanitize:
+    config.excludes += ["wrapper", "install.test", "deb.test"]  # about what is never sanitized: compilers and packages
+else:
     config.available_features.add("preload")  # a sanitizer's runtime wants to be the first library
 if os.path.exists("/dev/full"):
     config.available_features.add("dev-full")

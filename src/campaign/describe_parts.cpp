@@ -63,10 +63,6 @@ std::string_view op_of(schedule::Kind kind) {
     case kAtomicWrite:
     case kWrite:
       return "write";
-    case kBegin:
-      return "begin";
-    case kEnd:
-      return "end";
   }
   return "step";
 }

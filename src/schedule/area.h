@@ -51,8 +51,6 @@ enum class Kind : std::uint8_t {
   kAtomicWrite,
   kRead,
   kWrite,
-  kBegin,  // of an atomic block
-  kEnd,
 };
 
 struct Settings {

@@ -134,8 +134,6 @@ bool has_what_it_needs(const Task& task) {
     case Kind::kAtomicWrite:
     case Kind::kRead:
     case Kind::kWrite:
-    case Kind::kBegin:
-    case Kind::kEnd:
       return true;
   }
   return true;

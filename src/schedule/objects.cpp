@@ -19,7 +19,6 @@ void lock_taken(const void* lock, bool shared, Address pc) {
     object.holder = self;
     object.times = 1;
   }
-  object.taken_at = pc;
   object.taken = place;
   if (object.last.task != self) object.previous = object.last;
   object.last = {.task = self, .step = world.area->trial.steps, .pc = pc, .place = place};

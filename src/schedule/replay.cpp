@@ -9,7 +9,6 @@ namespace tomos::schedule {
 
 namespace {
 
-constexpr std::uint32_t kLongRun = 5000;
 // A choice that does not come up at once may come up later, but not much.
 constexpr std::uint32_t kLookAhead = 256;
 

@@ -20,9 +20,6 @@ Task* round_robin(Task** enabled, std::size_t count, const Task* last) {
 
 constinit const Task* last_chosen = nullptr;
 
-// A thread that goes round and round with the turn would keep it for ever.
-constexpr std::uint32_t kLongRun = 5000;
-
 void limit_run(Task* current) {
   if (current == nullptr || current != world.last_run) {
     world.run_length = 0;

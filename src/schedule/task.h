@@ -49,6 +49,8 @@ struct BlockState {
 
 inline constexpr std::size_t kHeld = 8;
 inline constexpr std::size_t kPlacesKept = 6;
+// A thread that goes round and round with the turn would keep it for ever.
+inline constexpr std::uint32_t kLongRun = 5000;    // steps
 inline constexpr std::uint32_t kLongPause = 2000;  // steps for which others may be waited for
 
 struct Task {
@@ -89,7 +91,6 @@ struct Task {
   bool cut_over;
   Address last_object;        // of the last access
   std::uint32_t same_object;  // how many in a row went there
-  std::uint64_t seen_cpu;     // by the watchdog
   std::uint32_t sections;     // critical sections it is in
   Address held[kHeld];        // the locks, as far as there is room; 0: no lock
   BlockState block;
@@ -113,7 +114,6 @@ struct Object {
   std::uint32_t readers;
   bool robust;            // free again when its holder has ended
   std::uint32_t arrived;  // barrier
-  Address taken_at;
   Place taken;
   Acquisition last;      // of the lock
   Acquisition previous;  // the last one by another thread than `last`

@@ -104,7 +104,7 @@ Task* weighted(Task** enabled, std::size_t count) {
   if (count == 1) return enabled[0];
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < count; ++i) sum += expected_work(*enabled[i]);
-  std::uint64_t at = world.chance.next() % sum;
+  std::uint64_t at = sum == 0 ? 0 : world.chance.next() % sum;
   for (std::size_t i = 0; i + 1 < count; ++i) {
     const std::uint64_t work = expected_work(*enabled[i]);
     if (at < work) return enabled[i];

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <unordered_set>
 #include <utility>
 
 #include "monitor/pair_order.h"
@@ -229,6 +228,7 @@ void BlockCompare::one_variable() {
     return;
   }
   for (const BlockStore::Range& range : store_.batches(false)) {
+    if (!gave_up_.empty()) break;
     store_.take_apart(range);
     index_accesses();
     compare_variables();
@@ -441,33 +441,79 @@ void BlockCompare::compare(const Group& own, const Group& others, bool nested) {
       });
 }
 
-// Calls `visit(first, second, across)` for every two sites of a shape that are of different
+// Once the accesses of all variables are known.
+void BlockCompare::find_sites() {
+  const std::span<const ShapeId> wide = store_.wide();
+  first_wide_of_.resize(store_.context().variables().size() + 1);
+  const auto for_each_variable = [&](auto visit) {
+    for (std::uint32_t i = 0; i < wide_.size(); ++i) {
+      for (const BlockStore::Site& site : wide_[i].sites) visit(access(site.access).variable, i);
+    }
+  };
+  for (const ShapeId id : wide) {
+    const Shape& shape = store_.shape(id);
+    wide_.push_back({.sites = store_.sites(shape),
+                     .threads = BlockPairs::threads_of(shape.periods),
+                     .locks = std::ranges::any_of(
+                         shape.steps, [](const Step& step) { return step.held != 0; })});
+    std::erase_if(wide_.back().sites, [&](const BlockStore::Site& site) {
+      return !can_be_cut(0, access(site.access));
+    });
+    wide_.back().sites.shrink_to_fit();
+  }
+  if (!store_.is_whole()) return;
+  for_each_variable([&](SharedId variable, std::uint32_t) { ++first_wide_of_[variable]; });
+  std::exclusive_scan(first_wide_of_.begin(), first_wide_of_.end(), first_wide_of_.begin(), 0U);
+  wide_of_.resize(first_wide_of_.back());
+  std::vector<std::uint32_t> next = first_wide_of_;
+  for_each_variable([&](SharedId variable, std::uint32_t i) { wide_of_[next[variable]++] = i; });
+}
+
+// Those with sites of variables in the range.
+std::vector<std::uint32_t> BlockCompare::wide_in(const BlockStore::Range& range) const {
+  if (!store_.is_whole()) {
+    std::vector<std::uint32_t> all(wide_.size());
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
+  std::vector<std::uint32_t> in_range(wide_of_.begin() + first_wide_of_[range.first],
+                                      wide_of_.begin() + first_wide_of_[range.end]);
+  std::ranges::sort(in_range);
+  const auto repeated = std::ranges::unique(in_range);
+  in_range.erase(repeated.begin(), repeated.end());
+  return in_range;
+}
+
+// Calls `visit(first, second, across)` for every two sites of a transaction that are of different
 // variables, the lower one in the range.
 template <class Visit>
-void BlockCompare::for_each_pair(ShapeId id, std::span<const BlockStore::Site> sites,
-                                 const BlockStore::Range& range, Visit visit) {
-  const auto in_range = [&](const BlockStore::Site& site) {
-    const SharedId variable = access(site.access).variable;
-    return variable >= range.first && variable < range.end;
+void BlockCompare::for_each_pair(std::size_t wide, const BlockStore::Range& range, Visit visit) {
+  const std::span<const BlockStore::Site> sites = wide_[wide].sites;
+  const auto variable = [&](std::size_t i) { return access(sites[i].access).variable; };
+  std::vector<std::uint32_t> in_range;
+  for (std::uint32_t i = 0; i < sites.size(); ++i) {
+    if (variable(i) >= range.first && variable(i) < range.end) in_range.push_back(i);
+  }
+  std::optional<HeldAcross> held;
+  if (wide_[wide].locks) held.emplace(store_.shape(store_.wide()[wide]), store_.locksets());
+  const auto look_at = [&](std::size_t i, std::size_t j) {
+    const SharedId a = variable(i);
+    const SharedId b = variable(j);
+    if (a == b || std::min(a, b) < range.first) return true;
+    if (!spend(1)) return false;
+    visit(sites[i], sites[j], held ? (*held)(sites[i].step, sites[j].step) : 0);
+    return true;
   };
-  const auto last = std::ranges::find_if(sites.rbegin(), sites.rend(), in_range).base();
-  if (last == sites.begin()) return;
-  const Shape& shape = store_.shape(id);
-  for (auto one = sites.begin(); one != sites.end(); ++one) {
-    const bool is_in_range = in_range(*one);
-    LocksetId across = shape.steps[one->step].held;
-    std::uint32_t done = one->step;
-    for (auto other = one + 1; other < (is_in_range ? sites.end() : last); ++other) {
-      if (!is_in_range && !in_range(*other)) continue;
-      const SharedId a = access(one->access).variable;
-      const SharedId b = access(other->access).variable;
-      if (a == b || std::min(a, b) < range.first) continue;
-      if (!spend(1)) return;
-      for (; done < other->step && across != 0; ++done) {
-        const LocksetId held = shape.steps[done + 1].held;
-        if (held != across) across = store_.locksets().common(across, held);
+  for (std::size_t i = 0, behind = 0; i < sites.size() && behind < in_range.size(); ++i) {
+    if (in_range[behind] == i) {
+      ++behind;
+      for (std::size_t j = i + 1; j < sites.size(); ++j) {
+        if (!look_at(i, j)) return;
       }
-      visit(*one, *other, across);
+    } else {
+      for (const std::uint32_t j : std::span(in_range).subspan(behind)) {
+        if (!look_at(i, j)) return;
+      }
     }
   }
 }
@@ -476,43 +522,57 @@ void BlockCompare::for_each_pair(ShapeId id, std::span<const BlockStore::Site> s
 // those of the same variables that may do it.
 void BlockCompare::make_wide_blocks(const BlockStore::Range& range) {
   if (store_.wide().empty()) return;
-  const auto variables = [&](AccessId one, AccessId other) {
-    const SharedId a = access(one).variable;
-    const SharedId b = access(other).variable;
-    return pair(std::min(a, b), std::max(a, b));
+  if (wide_.empty()) find_sites();
+  // If blocks have been made already, not everybody who may meet them is known.
+  const bool whole = store_.is_whole();
+  BlockPairs pairs;
+  std::size_t to_be_made = 0;
+  const auto cut = [&](BlockPairs::Pair& pair) {
+    if (!pair.can_be_cut()) ++to_be_made;
+    pair.set_can_be_cut();
   };
-  std::unordered_set<std::uint64_t> wanted;
   for (BlockId id = 0; id < store_.blocks().size(); ++id) {
-    const Block& block = store_.blocks()[id];
-    if (can_be_cut(block.across, second(id))) {
-      wanted.insert(variables(block.first, block.second));
+    if (first(id).variable == second(id).variable) continue;
+    if (can_be_cut(store_.blocks()[id].across, second(id))) {
+      cut(pairs.at(first(id).variable, second(id).variable));
     }
   }
-  const std::span<const ShapeId> wide = store_.wide();
-  if (sites_.empty()) {
-    for (const ShapeId id : wide) {
-      sites_.push_back(store_.sites(store_.shape(id)));
-      std::erase_if(sites_.back(), [&](const BlockStore::Site& site) {
-        return !can_be_cut(0, access(site.access));
-      });
-      sites_.back().shrink_to_fit();
-    }
+  const auto writes_of = [](const BlockAccess& one, const BlockAccess& other) {
+    const BlockAccess& lower = one.variable < other.variable ? one : other;
+    const BlockAccess& upper = one.variable < other.variable ? other : one;
+    return (lower.is_write() ? BlockPairs::kLower : 0U) |
+           (upper.is_write() ? BlockPairs::kUpper : 0U);
+  };
+  const std::vector<std::uint32_t> in_range = wide_in(range);
+  for (const std::uint32_t i : in_range) {
+    for_each_pair(
+        i, range,
+        [&](const BlockStore::Site& first, const BlockStore::Site& second, LocksetId across) {
+          const BlockAccess& one = access(first.access);
+          const BlockAccess& other = access(second.access);
+          if (!whole) {
+            if (can_be_cut(across, other)) cut(pairs.at(one.variable, other.variable));
+            return;
+          }
+          BlockPairs::Pair& pair = pairs.at(one.variable, other.variable);
+          pair.meet(writes_of(one, other), wide_[i].threads);
+          if (!pair.can_be_cut() && can_be_cut(across, other)) cut(pair);
+        });
+    if (to_be_made > kMostPairs) gave_up_ = kTooMany;
+    if (!gave_up_.empty()) return;
   }
-  for (const bool cuts : {false, true}) {
-    for (std::size_t i = 0; i < wide.size(); ++i) {
-      for_each_pair(
-          wide[i], sites_[i], range,
-          [&](const BlockStore::Site& one, const BlockStore::Site& other, LocksetId across) {
-            const std::uint64_t both = variables(one.access, other.access);
-            if (cuts) {
-              if (wanted.contains(both)) store_.add_block(wide[i], one, other, across);
-            } else if (can_be_cut(across, access(other.access))) {
-              wanted.insert(both);
-            }
-          });
-      if (wanted.size() > kMostPairs) gave_up_ = kTooMany;
-      if (!gave_up_.empty()) return;
-    }
+  for (const std::uint32_t i : in_range) {
+    for_each_pair(
+        i, range,
+        [&](const BlockStore::Site& first, const BlockStore::Site& second, LocksetId across) {
+          const BlockAccess& one = access(first.access);
+          const BlockAccess& other = access(second.access);
+          const BlockPairs::Pair* const pair = pairs.known(one.variable, other.variable);
+          if (pair == nullptr || !pair->can_be_cut()) return;
+          if (whole && !pair->can_meet(writes_of(one, other))) return;
+          store_.add_block(store_.wide()[i], first, second, across);
+        });
+    if (!gave_up_.empty()) return;
   }
 }
 

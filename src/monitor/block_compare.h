@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "monitor/analyses.h"
+#include "monitor/block_pairs.h"
 #include "monitor/block_store.h"
 #include "monitor/violations.h"
 
@@ -117,9 +118,16 @@ class BlockCompare {
   void compare(const Group& own, const Group& others, bool nested);
   void compare_variables();
   void compare_pairs(const BlockStore::Range& range);
+  // A transaction with several variables of which 2v-blocks are made.
+  struct Wide {
+    std::vector<BlockStore::Site> sites;
+    BlockPairs::Threads threads;  // that ran it
+    bool locks;                   // it holds some, now and then
+  };
+  void find_sites();
+  std::vector<std::uint32_t> wide_in(const BlockStore::Range& range) const;
   template <class Visit>
-  void for_each_pair(ShapeId id, std::span<const BlockStore::Site> sites,
-                     const BlockStore::Range& range, Visit visit);
+  void for_each_pair(std::size_t wide, const BlockStore::Range& range, Visit visit);
   void make_wide_blocks(const BlockStore::Range& range);
 
   CycleEvent event_of(AccessId id, ThreadId thread, std::uint64_t transaction,
@@ -128,9 +136,12 @@ class BlockCompare {
   BlockStore& store_;
   const AnalysisOptions& options_;
   Violations& violations_;
-  std::vector<AccessId> by_variable_;                 // all accesses
-  std::vector<Hold> holds_;                           // sorted
-  std::vector<std::vector<BlockStore::Site>> sites_;  // of the wide shapes
+  std::vector<AccessId> by_variable_;  // all accesses
+  std::vector<Hold> holds_;            // sorted
+  std::vector<Wide> wide_;             // as in store_.wide()
+  // By variable: which of them have sites of it.
+  std::vector<std::uint32_t> wide_of_;
+  std::vector<std::uint32_t> first_wide_of_;
   std::unordered_map<std::uint64_t, std::optional<Pair>> concurrent_;
   std::unordered_map<std::uint64_t, bool> can_be_cut_;
   std::unordered_map<std::uint64_t, std::size_t> reported_;

@@ -125,10 +125,20 @@ void BlockStore::finish() {
     judge_variables(lone);
     reduce(lone);
     for (ShapeId id = 0; id < shapes() && scope_ == BlockScope::kTwoTransactions; ++id) {
-      if (sites(shape(id)).size() > 1) wide_.push_back(id);
+      if (has_pairs(shape(id))) wide_.push_back(id);
     }
   }
   add_lone(lone);
+}
+
+// Whether several of its variables can be part of a 2v-block.
+bool BlockStore::has_pairs(const Shape& shape) const {
+  std::optional<SharedId> one;
+  return std::ranges::any_of(shape.steps, [&](const Step& step) {
+    if (!step.is_access() || !known_[step.object].can_be_paired) return false;
+    if (!one) one = step.object;
+    return one != step.object;
+  });
 }
 
 BlockStore::Known& BlockStore::known(SharedId variable) {

@@ -228,6 +228,7 @@ class BlockStore {
 
   std::span<const PeriodSet::Run> runs(ShapeId id) const;
   bool no_room();
+  bool has_pairs(const Shape& shape) const;
   void mark_blocks(const Shape& shape);
   ShapeId keep(const Shape& shape, std::size_t slot);
   void merge(const Shape& shape);

@@ -19,6 +19,7 @@ void BlockStore::reduce(std::span<const LoneAccesses::Access> lone) {
   KeptTransactions reduced;
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     Shape shape = kept_.shape(i, locksets);
+    kept_.forget_before(i);
     if (!leave_only(is_wanted, shape)) continue;
     reduced.add_all(shape, locksets);
   }
@@ -31,6 +32,7 @@ void BlockStore::reduce(std::span<const LoneAccesses::Access> lone) {
   KeptTransactions left;
   for (ShapeId id = 0; id < chosen_.size(); ++id) {
     Shape shape = this->shape(id);
+    kept_.forget_before(chosen_[id]);
     if (leave_only(is_wanted, shape)) left.add_all(shape, locksets);
   }
   kept_ = std::move(left);
@@ -81,7 +83,7 @@ void BlockStore::add_lone(std::span<const LoneAccesses::Access> lone) {
 }
 
 std::vector<BlockStore::Range> BlockStore::batches(bool pairs) {
-  const std::uint64_t most = std::uint64_t{1} << (pairs ? 22U : 21U);
+  const std::uint64_t most = std::uint64_t{1} << (pairs ? 18U : 21U);
   std::vector<std::uint64_t> accesses(known_.size());
   for (ShapeId id = 0; id < shapes(); ++id) {
     const Shape& shape = this->shape(id);

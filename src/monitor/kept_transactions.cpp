@@ -31,6 +31,23 @@ std::uint64_t hash_of(std::uint64_t h, std::span<const std::uint8_t> row) {
   return h;
 }
 
+// Puts `items` behind the others, of which there are `count`, in one block; which, and where there.
+// A block is never copied.
+template <class Item>
+std::pair<std::uint32_t, std::uint32_t> keep(const std::vector<Item>& items, std::size_t count,
+                                             std::vector<std::vector<Item>>& blocks) {
+  constexpr std::size_t kBlock = (std::size_t{1} << 20U) / sizeof(Item);
+  if (blocks.empty() || blocks.back().capacity() - blocks.back().size() < items.size()) {
+    // The first ones are small: most runs need no more.
+    const std::size_t size = std::clamp<std::size_t>(count, 1024 / sizeof(Item), kBlock);
+    blocks.emplace_back().reserve(std::max(size, items.size()));
+  }
+  std::vector<Item>& block = blocks.back();
+  const auto first = static_cast<std::uint32_t>(block.size());
+  block.insert(block.end(), items.begin(), items.end());
+  return {static_cast<std::uint32_t>(blocks.size() - 1), first};
+}
+
 std::uint64_t hash_of(std::uint32_t pattern, std::span<const std::uint32_t> objects) {
   std::uint64_t h = mix(1, pattern);
   for (const std::uint32_t object : objects) h = mix(h, object);
@@ -107,7 +124,6 @@ std::uint32_t KeptTransactions::intern_pattern(const Shape& shape) {
   std::uint32_t& slot = pattern_slots_[find(wanted, encoded_)];
   if (slot == 0) {
     keep_row(wanted);
-    steps_ += shape.steps.size();
     patterns_.push_back(wanted);
     slot = static_cast<std::uint32_t>(patterns_.size());
   }
@@ -116,17 +132,24 @@ std::uint32_t KeptTransactions::intern_pattern(const Shape& shape) {
 
 // Keeps what was encoded as the pattern's.
 void KeptTransactions::keep_row(Pattern& pattern) {
-  constexpr std::size_t kBlock = std::size_t{1} << 20U;
-  if (rows_.empty() || rows_.back().capacity() - rows_.back().size() < encoded_.size()) {
-    // The first ones are small: most runs need no more.
-    const std::size_t size = std::clamp<std::size_t>(bytes_, 1024, kBlock);
-    rows_.emplace_back().reserve(std::max(size, encoded_.size()));
-  }
-  std::vector<std::uint8_t>& block = rows_.back();
-  pattern.block = static_cast<std::uint32_t>(rows_.size() - 1);
-  pattern.first = static_cast<std::uint32_t>(block.size());
-  block.insert(block.end(), encoded_.begin(), encoded_.end());
+  const auto [block, first] = keep(encoded_, bytes_, rows_);
+  pattern.block = block;
+  pattern.first = first;
   bytes_ += encoded_.size();
+}
+
+// Keeps the objects of what was encoded as the transaction's.
+void KeptTransactions::keep_objects(Kept& kept) {
+  const auto [block, first] = keep(encoded_objects_, count_, objects_);
+  kept.block = block;
+  kept.objects = first;
+  count_ += encoded_objects_.size();
+}
+
+void KeptTransactions::forget_before(std::size_t i) {
+  slots_ = {};
+  pattern_slots_ = {};
+  for (; forgotten_ < kept_[i].block; ++forgotten_) objects_[forgotten_] = {};
 }
 
 std::size_t KeptTransactions::find(std::uint32_t pattern,
@@ -152,11 +175,8 @@ bool KeptTransactions::add(const Shape& shape, const PeriodSet::Run& period,
   }
   std::uint32_t& slot = slots_[find(pattern, encoded_objects_)];
   if (slot == 0) {
-    kept_.push_back({.pattern = pattern,
-                     .objects = static_cast<std::uint32_t>(objects_.size()),
-                     .run = period,
-                     .more = 0});
-    objects_.insert(objects_.end(), encoded_objects_.begin(), encoded_objects_.end());
+    kept_.push_back({.pattern = pattern, .block = 0, .objects = 0, .run = period, .more = 0});
+    keep_objects(kept_.back());
     slot = static_cast<std::uint32_t>(kept_.size());
     return true;
   }

@@ -30,11 +30,12 @@ class KeptTransactions {
   void add_all(const Shape& shape, const Locksets& locksets);
 
   std::size_t size() const { return kept_.size(); }
-  // A measure of the memory that they would take by themselves: numbers of four bytes, two for each
-  // step of a pattern.
-  std::size_t numbers() const { return objects_.size() + 2 * steps_ + 6 * kept_.size(); }
+  // The memory that they take, in numbers of four bytes.
+  std::size_t numbers() const { return count_ + bytes_ / sizeof(std::uint32_t) + 6 * kept_.size(); }
   // As it was added, with all periods. Valid until the next call.
   const Shape& shape(std::size_t i, Locksets& locksets) const;
+  // Makes room: nobody will ask for those before this one, nor add any.
+  void forget_before(std::size_t i);
 
   // Transactions with one pattern differ only in their objects and periods.
   std::uint32_t pattern(std::size_t i) const { return kept_[i].pattern; }
@@ -71,7 +72,8 @@ class KeptTransactions {
   };
   struct Kept {
     std::uint32_t pattern;
-    std::uint32_t objects;  // where they begin
+    std::uint32_t block;    // where its objects are
+    std::uint32_t objects;  // where they begin there
     PeriodSet::Run run;     // the only one, if ...
     std::uint32_t more;     // ... this is 0; else all are in more_[more - 1]
   };
@@ -108,6 +110,7 @@ class KeptTransactions {
   void encode(const Shape& shape, const Locksets& locksets);
   std::uint32_t intern_pattern(const Shape& shape);
   void keep_row(Pattern& pattern);
+  void keep_objects(Kept& kept);
   template <class Visit>
   void for_each_step(Row row, Visit visit) const;
   LocksetId held_then(LocksetId before, LockId lock, Mode mode, Locksets& locksets) const;
@@ -116,16 +119,17 @@ class KeptTransactions {
     return Row(rows_[pattern.block]).subspan(pattern.first, pattern.size);
   }
   std::span<const std::uint32_t> objects(const Kept& kept) const {
-    return std::span(objects_).subspan(kept.objects, patterns_[kept.pattern].objects);
+    return std::span(objects_[kept.block]).subspan(kept.objects, patterns_[kept.pattern].objects);
   }
 
   std::vector<Pattern> patterns_;
   Interned<Kind> kinds_;
   std::vector<std::vector<std::uint8_t>> rows_;  // of all patterns, in blocks that are not copied
   std::size_t bytes_ = 0;                        // in them
-  std::size_t steps_ = 0;                        // likewise
   std::vector<Kept> kept_;
-  std::vector<std::uint32_t> objects_;  // of all that are kept
+  std::vector<std::vector<std::uint32_t>> objects_;  // of all that are kept, in blocks likewise
+  std::size_t count_ = 0;                            // of objects
+  std::size_t forgotten_ = 0;                        // blocks of objects
   std::vector<PeriodSet> more_;
   std::vector<std::uint32_t> pattern_slots_ = std::vector<std::uint32_t>(64);  // number + 1
   std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(64);          // number + 1

@@ -54,18 +54,29 @@ std::size_t count_different(std::vector<std::uint64_t> keys) {
   return keys.size() - std::ranges::unique(keys).size();
 }
 
+// Items of which each may stand in a row with the one before it, of variables with numbers that
+// follow one another: as the bytes of a string do.
+struct Stretch {
+  SharedId first;
+  std::uint32_t count;
+  bool goes_on;  // its first may stand in a row with the last of the one before
+};
+
 // The keys of the classes, one round finer: which rows of neighbours of one class a variable
 // stands in.
 std::vector<std::uint64_t> refined(const std::vector<std::uint64_t>& keys,
-                                   const std::vector<Item>& items) {
+                                   const std::vector<Stretch>& stretches) {
   std::vector<std::uint64_t> finer = keys;
   std::uint64_t row = 0;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    const bool goes_on = i > 0 && !items[i].apart && items[i - 1].pattern == items[i].pattern &&
-                         items[i - 1].variable < items[i].variable &&
-                         keys[items[i - 1].variable] == keys[items[i].variable];
-    if (!goes_on) ++row;
-    finer[items[i].variable] = mix(finer[items[i].variable], row);
+  SharedId before = 0;
+  for (const Stretch& stretch : stretches) {
+    bool goes_on = stretch.goes_on;
+    for (SharedId variable = stretch.first; variable < stretch.first + stretch.count; ++variable) {
+      if (!goes_on || keys[before] != keys[variable]) ++row;
+      finer[variable] = mix(finer[variable], row);
+      before = variable;
+      goes_on = true;
+    }
   }
   return finer;
 }
@@ -85,21 +96,28 @@ std::vector<bool> in_large_classes(const std::vector<std::uint64_t>& keys,
 }
 
 // The items of the variables in `of`. What stands between two of them sets them apart.
-std::vector<Item> items_of(const ForEachShape& for_each_shape, const std::vector<bool>& of,
-                           const std::vector<bool>& wanted) {
-  std::vector<Item> items;
+std::vector<Stretch> stretches_of(const ForEachShape& for_each_shape, const std::vector<bool>& of,
+                                  const std::vector<bool>& wanted) {
+  std::vector<Stretch> stretches;
+  Item before = {};
   ShapeId id = 0;
   for_each_shape([&](const Shape& shape) {
     bool apart = true;
     for_each_item(shape, id++, wanted, [&](const Item& item) {
       if (of[item.variable]) {
-        items.push_back(item);
-        items.back().apart |= apart;
+        const bool goes_on = !apart && !item.apart && before.pattern == item.pattern &&
+                             before.variable < item.variable;
+        if (goes_on && before.variable + 1 == item.variable) {
+          ++stretches.back().count;
+        } else {
+          stretches.push_back({.first = item.variable, .count = 1, .goes_on = goes_on});
+        }
+        before = item;
       }
       apart = !of[item.variable];
     });
   });
-  return items;
+  return stretches;
 }
 
 }  // namespace
@@ -124,11 +142,11 @@ std::vector<bool> variables_stood_for(const ForEachShape& for_each_shape,
   // Refinement parts classes: who is in a small one stays in a small one.
   const std::vector<bool> large = in_large_classes(keys, wanted);
   if (std::ranges::count(large, true) == 0) return stood_for;
-  const std::vector<Item> items = items_of(for_each_shape, large, wanted);
+  const std::vector<Stretch> stretches = stretches_of(for_each_shape, large, wanted);
   std::size_t different = count_different(keys);
   for (int round = 0;; ++round) {
     if (round == kMostRounds) return stood_for;
-    keys = refined(keys, items);
+    keys = refined(keys, stretches);
     const std::size_t now = count_different(keys);
     if (now == different) break;
     different = now;

@@ -148,16 +148,23 @@ class Marker {
     llvm::EscapeEnumerator ways_out(function, "tomos_unwind");
     while (llvm::IRBuilder<>* builder = ways_out.Next()) {
       if (!builder->getCurrentDebugLocation()) builder->SetCurrentDebugLocation(place(described));
-      builder->CreateCall(exit_, {descriptor});
+      call(*builder, exit_, descriptor);
     }
     // After the variables of the frame, which stand first so that they are part of it.
     llvm::BasicBlock& first = function.getEntryBlock();
     llvm::IRBuilder<> builder(&first, first.getFirstNonPHIOrDbgOrAlloca());
     builder.SetCurrentDebugLocation(place(described));
-    builder.CreateCall(enter_, {descriptor});
+    call(builder, enter_, descriptor);
   }
 
  private:
+  // Such a call is nothing to the inliner: what it would inline without them it still does, and the
+  // program keeps the shape for which it was written.
+  void call(llvm::IRBuilder<>& builder, llvm::FunctionCallee what, llvm::Constant* descriptor) {
+    builder.CreateCall(what, {descriptor})
+        ->addFnAttr(llvm::Attribute::get(module_.getContext(), "call-inline-cost", "0"));
+  }
+
   static llvm::DebugLoc place(const llvm::DISubprogram& described) {
     auto* scope = const_cast<llvm::DISubprogram*>(&described);
     return llvm::DILocation::get(described.getContext(), described.getLine(), 0, scope);

@@ -8,15 +8,12 @@
 //
 // It runs just before the thread sanitizer's pass, when loops have taken their final shape.
 #include <llvm/ADT/STLExtras.h>
-#include <llvm/Analysis/CaptureTracking.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
-#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
-#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
@@ -26,6 +23,7 @@
 #include <optional>
 #include <vector>
 
+#include "accesses.h"
 #include "passes.h"
 #include "runtime/abi.h"
 
@@ -168,29 +166,9 @@ class LoopTeller {
     return pointers <= 1;  // the runtime looks at one range afterwards
   }
 
-  static bool is_harmless(const llvm::CallBase& call) {
-    return call.doesNotAccessMemory() ? call.doesNotThrow()
-                                      : llvm::isa<llvm::AssumeInst, llvm::DbgInfoIntrinsic>(call);
-  }
-
-  // What the thread sanitizer would not look at is no concern of ours.
-  static bool is_told(const llvm::Instruction& access) {
-    if (access.hasMetadata(llvm::LLVMContext::MD_nosanitize)) return false;
-    const llvm::Value* address = llvm::getLoadStorePointerOperand(&access);
-    if (address->getType()->getPointerAddressSpace() != 0) return false;
-    const llvm::Value* object = llvm::getUnderlyingObject(address);
-    if (const auto* global = llvm::dyn_cast<llvm::GlobalVariable>(object)) {
-      if (global->isConstant()) return false;
-    }
-    return !llvm::isa<llvm::AllocaInst>(object) ||
-           llvm::PointerMayBeCaptured(object, /*ReturnCaptures=*/true, /*StoreCaptures=*/true);
-  }
-
   std::optional<Stream> stream_of(llvm::Loop& loop, llvm::Instruction& access) {
     if (!dominators_.dominates(access.getParent(), loop.getLoopLatch())) return std::nullopt;
-    if (const llvm::MDNode* tag = access.getMetadata(llvm::LLVMContext::MD_tbaa)) {
-      if (tag->isTBAAVtableAccess()) return std::nullopt;
-    }
+    if (is_vtable_access(access)) return std::nullopt;
     llvm::Type* type = llvm::getLoadStoreType(&access);
     llvm::Type* scalar = type->getScalarType();
     const llvm::TypeSize bytes = layout_.getTypeStoreSize(type);
@@ -207,7 +185,7 @@ class LoopTeller {
                   .element = static_cast<unsigned>(element),
                   .width = static_cast<unsigned>(bytes.getFixedValue()),
                   .write = llvm::isa<llvm::StoreInst>(access)};
-    stream.pointers = stream.write && element == 8 && !scalar->isFloatingPointTy();
+    stream.pointers = stream.write && may_hold_pointer(*scalar, element);
     if (evolution_.isLoopInvariant(stream.start, &loop)) return stream;
     const auto* through = llvm::dyn_cast<llvm::SCEVAddRecExpr>(stream.start);
     if (through == nullptr || through->getLoop() != &loop || !through->isAffine()) {

@@ -28,12 +28,13 @@ using First = Passes<instrument::mark_std_synchronisation, instrument::mark_func
                      instrument::record_heap_types>;
 using Last = Passes<instrument::tell_wide_accesses, instrument::call_runtime_directly>;
 
-struct Loops : llvm::PassInfoMixin<Loops> {
+struct Optimised : llvm::PassInfoMixin<Optimised> {
   // NOLINTNEXTLINE(readability-identifier-naming): the name that LLVM looks for
   static llvm::PreservedAnalyses run(llvm::Function& function,
                                      llvm::FunctionAnalysisManager& analyses) {
-    return instrument::tell_loops(function, analyses) ? llvm::PreservedAnalyses::none()
-                                                      : llvm::PreservedAnalyses::all();
+    bool changed = instrument::tell_loops(function, analyses);
+    changed |= instrument::ask_for_groups(function);
+    return changed ? llvm::PreservedAnalyses::none() : llvm::PreservedAnalyses::all();
   }
 };
 
@@ -48,7 +49,7 @@ extern "C" [[gnu::visibility("default")]] llvm::PassPluginLibraryInfo llvmGetPas
             builder.registerOptimizerLastEPCallback(
                 [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) {
                   if (level != llvm::OptimizationLevel::O0) {
-                    passes.addPass(llvm::createModuleToFunctionPassAdaptor(Loops()));
+                    passes.addPass(llvm::createModuleToFunctionPassAdaptor(Optimised()));
                   }
                   passes.addPass(Last());
                 });

@@ -40,6 +40,16 @@ inline constexpr unsigned kStreamWidthShift = 16;  // then the bytes of a piece
 inline constexpr unsigned kMaxStreamWidth = 0xffff;
 inline constexpr unsigned kMaxStreams = 12;  // a loop
 
+// A group of accesses, __tomos_quiet: in its lowest byte how many bytes they lie in, then
+enum GroupFlags : std::uint32_t {
+  kGroupReads = 1U << 8,
+  kGroupWrites = 1U << 9,
+  kGroupPointers = 1U << 10,  // what it stores may be pointers
+};
+// then, if all are whole words of eight bytes, a bit for each of these; 0: they are not.
+inline constexpr unsigned kGroupWordsShift = 16;
+inline constexpr unsigned kMaxGroupBytes = 64;
+
 }  // namespace tomos::runtime
 
 // NOLINTBEGIN(bugprone-reserved-identifier): names that no program of a user has
@@ -53,6 +63,9 @@ void __tomos_exit(tomos::runtime::FunctionDescriptor* function);
 void __tomos_stream(const void* start, std::int64_t step, std::uint64_t rounds, std::uint32_t what);
 // Not 0: loops are to be told in advance.
 extern char __tomos_streams_wanted;
+// Before accesses to memory from `start` on: true if nothing need be said of them. `what` is made
+// of GroupFlags.
+bool __tomos_quiet(const void* start, std::uint32_t what);
 // TOMOS_ATOMIC("name"); and TOMOS_NOT_ATOMIC; each until the end of the enclosing block
 void __tomos_begin_atomic(const char* name, const char* file, std::uint32_t line);
 void __tomos_end_atomic(void);

@@ -294,6 +294,51 @@ template <bool kWrite, std::uint32_t kSize>
   return shared_spanning_access<kWrite, kSize>(*thread, address, pc);
 }
 
+// Accesses that shared_access() would drop, or add to a sweep, one by one.
+[[gnu::noinline]] bool is_quiet_group(Thread& thread, Region& region, Address start, Address last,
+                                      std::uint32_t what) {
+  if (!is_no_pointer(thread)) return false;
+  const auto* const cells = reinterpret_cast<const Cell*>(&cell_in(region, start));
+  const std::size_t count = (last >> 3) - (start >> 3) + 1;
+  const auto all = [&](auto condition) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!condition(cells[i])) return false;
+    }
+    return true;
+  };
+  if (all([&](Cell cell) { return cell == thread.local_cell; })) return true;
+  // The first is told together with the others, before what may come in between.
+  constexpr std::uint32_t kBoth = kGroupReads | kGroupWrites;
+  const std::uint64_t words = what >> kGroupWordsShift;
+  const Address block = start & ~Address{64 * 8 - 1};
+  if (config.filter != Filter::kDistinct || thread.familiar != nullptr || words == 0 ||
+      (what & kBoth) == kBoth || (what & kGroupPointers) != 0 || start % 8 != 0 ||
+      (start ^ last) >= 64 * 8) {
+    return false;
+  }
+  return thread.filter.sweeps_all(block, 8, words << ((start - block) >> 3),
+                                  (what & kGroupWrites) != 0, thread.opened != Opened::kNothing,
+                                  [&](std::uint64_t since) {
+                                    return all([since](Cell cell) {
+                                      return is_shared(cell) && (cell & kVersionMask) < since;
+                                    });
+                                  }) == RepeatFilter::Swept::kDone;
+}
+
+[[gnu::always_inline]] inline bool is_quiet(Address start, std::uint32_t what) {
+  Thread* thread = observer;
+  if (thread == nullptr) return !schedule::accesses_wanted;
+  if (!has_shadow(start)) return true;
+  const Address last = start + (what & 0xff) - 1;
+  Region* region = region_of(start);
+  if (region == nullptr || (start ^ last) >= kPageSize) return false;
+  const PageState page = page_in(*region, start).load(std::memory_order_relaxed);
+  if (page == static_cast<PageState>(thread->fast_cell)) return true;
+  if (page == tomos::runtime::kIgnored) return (what & kGroupPointers) == 0;
+  if (is_uniform(page)) return false;
+  return is_quiet_group(*thread, *region, start, last, what);
+}
+
 // May lie across two cells.
 template <bool kWrite, std::uint32_t kSize>
 [[gnu::always_inline]] inline void unaligned_access(Address address, Address pc) {
@@ -444,6 +489,10 @@ void __tsan_write_range(void* address, std::size_t size) {
   if (Thread* thread = observer; thread != nullptr) {
     access_range(*thread, ADDRESS, size, true, CALLER);
   }
+}
+
+bool __tomos_quiet(const void* start, std::uint32_t what) {
+  return is_quiet(reinterpret_cast<Address>(start), what);
 }
 
 #pragma GCC visibility pop

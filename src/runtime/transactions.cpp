@@ -338,6 +338,39 @@ void waiting(Address pc, const void* mutex) {
   if (thread->opened != Opened::kNothing && !ends_with_lock) close_transaction(*thread, pc);
 }
 
+namespace {
+
+// The short way of enter_function() for most functions: those that open no transaction, because
+// they are none or are called in one. False: it is not for this one.
+[[gnu::always_inline]] inline bool enters_within(Thread& thread, FunctionDescriptor& function,
+                                                 Address stack_pointer) {
+  const std::uint32_t count = thread.entered_count;
+  if (count == 0 || count >= kMaxCalls || thread.entered[count - 1].stack_pointer < stack_pointer) {
+    return false;
+  }
+  const std::uint32_t state = __atomic_load_n(&function.state, __ATOMIC_RELAXED);
+  if (state != kPlain && (state != kTransaction || thread.opened == Opened::kNothing)) return false;
+  thread.entered[count] = {.function = &function, .stack_pointer = stack_pointer};
+  thread.entered_count = count + 1;
+  return true;
+}
+
+// The same for leave_function(), of functions that end no transaction.
+[[gnu::always_inline]] inline bool leaves_within(Thread& thread,
+                                                 const FunctionDescriptor& function) {
+  const std::uint32_t count = thread.entered_count - 1;
+  if (count >= kMaxCalls || thread.entered[count].function != &function ||
+      (thread.opened == Opened::kFunction && count < thread.opened_at)) {
+    return false;
+  }
+  const std::uint32_t state = __atomic_load_n(&function.state, __ATOMIC_RELAXED);
+  if (state != kPlain && state != kTransaction) return false;
+  thread.entered_count = count;
+  return true;
+}
+
+}  // namespace
+
 // --- The same for the scheduler, which has no use for labels: the outermost function that is a
 // transaction is an atomic block.
 
@@ -350,7 +383,7 @@ struct Inside {
 };
 constinit thread_local Inside inside_of = {};
 
-void enter_block(FunctionDescriptor& function, Address pc) {
+[[gnu::noinline]] void enter_block(FunctionDescriptor& function, Address pc) {
   const bool first = inside_of.functions++ == 0;
   if (inside_of.function == &function) ++inside_of.times;
   if (inside_of.function != nullptr || state_of(function) != kTransaction) return;
@@ -364,7 +397,7 @@ void enter_block(FunctionDescriptor& function, Address pc) {
       function.name, pc);
 }
 
-void leave_block(const FunctionDescriptor& function) {
+[[gnu::noinline]] void leave_block(const FunctionDescriptor& function) {
   if (inside_of.functions > 0) --inside_of.functions;
   if (inside_of.function != &function || --inside_of.times > 0) return;
   inside_of.function = nullptr;
@@ -381,17 +414,20 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 void __tomos_enter(FunctionDescriptor* function) {
-  if (tomos::schedule::self != nullptr) {
-    enter_block(*function, reinterpret_cast<Address>(__builtin_return_address(0)));
-  }
-  if (current_thread == nullptr) return;
-  enter_function(*function, reinterpret_cast<Address>(__builtin_return_address(0)),
-                 reinterpret_cast<Address>(__builtin_frame_address(0)));
+  const auto pc = reinterpret_cast<Address>(__builtin_return_address(0));
+  const auto stack_pointer = reinterpret_cast<Address>(__builtin_frame_address(0));
+  if (tomos::schedule::self != nullptr) [[unlikely]]
+    enter_block(*function, pc);
+  Thread* const thread = current_thread;
+  if (thread == nullptr || enters_within(*thread, *function, stack_pointer)) return;
+  enter_function(*function, pc, stack_pointer);
 }
 
 void __tomos_exit(FunctionDescriptor* function) {
-  if (tomos::schedule::self != nullptr) leave_block(*function);
-  if (current_thread == nullptr) return;
+  if (tomos::schedule::self != nullptr) [[unlikely]]
+    leave_block(*function);
+  Thread* const thread = current_thread;
+  if (thread == nullptr || leaves_within(*thread, *function)) return;
   leave_function(*function, reinterpret_cast<Address>(__builtin_return_address(0)));
 }
 

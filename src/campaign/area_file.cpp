@@ -70,6 +70,8 @@ void AreaFile::prepare(const Order& order) {
   std::memset(static_cast<void*>(&area_->trial), 0, sizeof(area_->trial));
   std::memset(&area_->seen, 0, sizeof(area_->seen));
   area_->profile = order.profile == nullptr ? schedule::Profile{} : *order.profile;
+  area_->aim = order.aim;
+  area_->log.count = 0;
   area_->magic = schedule::kMagic;
   area_->size = sizeof(Area);
   area_->settings = order.settings;
@@ -102,6 +104,7 @@ void AreaFile::read(Trial& trial, bool with_choices) const {
   seen->place_count = std::min(seen->place_count, schedule::kMaxPlaces);
   seen->thread_count = std::min(seen->thread_count, schedule::kMaxProfiled);
   trial.seen = std::move(seen);
+  trial.log = copied(area_->log.steps, area_->log.count, schedule::kMaxLogged);
   if (with_choices) {
     trial.choices = copied(area_->choices, from.choice_count, schedule::kMaxChoices);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
 namespace tomos::campaign {
@@ -12,9 +13,18 @@ using schedule::Strategy;
 namespace {
 
 // The same whatever the seed of the campaign.
-constexpr std::array kLearners = {
-    std::pair{Strategy::kRoundRobin, 1'000'001ULL}, std::pair{Strategy::kRandom, 1'000'002ULL},
-    std::pair{Strategy::kPos, 1'000'003ULL}, std::pair{Strategy::kRandom, 1'000'004ULL}};
+struct Learner {
+  Strategy strategy;
+  std::uint64_t seed;
+};
+constexpr std::array kLearners = {Learner{.strategy = Strategy::kRoundRobin, .seed = 1'000'001},
+                                  Learner{.strategy = Strategy::kRandom, .seed = 1'000'002},
+                                  Learner{.strategy = Strategy::kPos, .seed = 1'000'003},
+                                  Learner{.strategy = Strategy::kRandom, .seed = 1'000'004}};
+// What comes to light only when somebody has been cut.
+constexpr std::uint64_t kFirstAim = 1'000'005;
+constexpr std::uint64_t kAimed = 8;
+constexpr std::uint64_t kManySteps = 20'000;  // a program that does more is not run so often
 
 void add_places(Profile& all, const Profile& seen) {
   for (std::uint32_t i = 0; i < seen.place_count && all.place_count < schedule::kMaxPlaces; ++i) {
@@ -40,30 +50,60 @@ Order Plan::order(std::uint64_t seed) const {
   Order order;
   order.settings = for_trial(settings, seed);
   if (uses_profile(settings, seed)) order.profile = profile;
+  if (order.settings.strategy == Strategy::kAim) order.aim = aims.draw(seed);
   return order;
 }
 
-// First the places; then, with only these to switch at, how much each thread does.
+namespace {
+
+bool is_telling(const Trial& trial) {
+  return trial.started && trial.end != End::kTimedOut && trial.end != End::kStopped;
+}
+
+// Profiles are shared with the trials that have them.
+std::shared_ptr<const Profile> shared(Profile profile) {
+  // Any thread count says that there is a profile.
+  profile.thread_count = std::max(profile.thread_count, 1U);
+  return std::make_shared<const Profile>(profile);
+}
+
+}  // namespace
+
+// First the places; then, with only these to switch at, how much each thread does and where it can
+// be cut; then what there is behind some of the cuts.
 Result<Plan> make_plan(Runner& runner, const Settings& settings) {
-  Plan plan = {.settings = settings, .profile = nullptr};
-  if (!settings.learn) return plan;
+  const Plan nothing = {.settings = settings, .profile = nullptr, .aims = {}};
+  if (!settings.learn) return nothing;
+  Plan plan = nothing;
   Profile all = {};
   for (const auto& add : {add_places, add_work}) {
-    for (const auto& [strategy, seed] : kLearners) {
-      Order order = {.settings = for_trial(settings, seed), .profile = plan.profile};
-      order.settings.strategy = strategy;
+    for (const Learner& learner : kLearners) {
+      Order order = {.settings = for_trial(settings, learner.seed), .profile = plan.profile};
+      order.settings.strategy = learner.strategy;
+      order.settings.log = plan.profile == nullptr ? 0 : 1;
       const auto trial = runner.run(std::move(order));
       if (!trial) return std::unexpected(trial.error());
-      if (!trial->started || trial->end == End::kTimedOut || trial->end == End::kStopped) {
-        return Plan{.settings = settings, .profile = nullptr};
-      }
+      if (!is_telling(*trial)) return nothing;
       add(all, *trial->seen);
+      plan.aims.add(trial->log);
     }
-    // Any thread count says that there is a profile.
-    all.thread_count = std::max(all.thread_count, 1U);
-    plan.profile = std::make_shared<const Profile>(all);
+    plan.profile = shared(all);
   }
-  return plan;
+  if (all.steps > kManySteps) return plan;
+  Aims aims = plan.aims;
+  for (std::uint64_t seed = kFirstAim; seed < kFirstAim + kAimed; ++seed) {
+    Order order = {.settings = for_trial(settings, seed), .profile = plan.profile};
+    order.settings.strategy = Strategy::kAim;
+    order.settings.log = 1;
+    order.aim = plan.aims.draw(seed);
+    const auto trial = runner.run(std::move(order));
+    if (!trial) return std::unexpected(trial.error());
+    if (!is_telling(*trial)) break;
+    add_places(all, *trial->seen);
+    add_work(all, *trial->seen);
+    aims.add(trial->log);
+  }
+  return Plan{.settings = settings, .profile = shared(all), .aims = std::move(aims)};
 }
 
 }  // namespace tomos::campaign

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "campaign/aims.h"
 #include "campaign/runner.h"
 #include "campaign/settings.h"
 #include "campaign/trial.h"
@@ -18,6 +19,7 @@ namespace tomos::campaign {
 struct Plan {
   Settings settings;
   std::shared_ptr<const schedule::Profile> profile;  // null: nothing was learnt
+  Aims aims;
 
   Order order(std::uint64_t seed) const;
 };

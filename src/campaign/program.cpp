@@ -172,7 +172,12 @@ std::vector<std::string> Program::additions(const std::string& area) const {
   // The user's own libraries stay, behind ours: it must see their calls, too.
   const char* preload = std::getenv("LD_PRELOAD");  // NOLINT(concurrency-mt-unsafe)
   const std::string others = preload == nullptr || *preload == 0 ? "" : fmt::format(":{}", preload);
-  return {fmt::format("LD_PRELOAD={}{}", runtime_, others), "TOMOS_SCHEDULE=" + area};
+  std::vector<std::string> result = {fmt::format("LD_PRELOAD={}{}", runtime_, others),
+                                     "TOMOS_SCHEDULE=" + area};
+  // Threads of OpenMP that spin for each other would keep the turn.
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets it
+  if (std::getenv("OMP_WAIT_POLICY") == nullptr) result.emplace_back("OMP_WAIT_POLICY=passive");
+  return result;
 }
 
 }  // namespace tomos::campaign

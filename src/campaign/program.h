@@ -25,7 +25,8 @@ class Program {
   const std::vector<std::string>& words() const { return words_; }
   const std::string& path() const { return path_; }  // of the file
   const std::string& runtime() const { return runtime_; }
-  // What is added to the environment: the library, and the area of the trial.
+  // What is added to the environment: the library, the area of the trial, and what makes libraries
+  // easier to control.
   std::vector<std::string> additions(const std::string& area) const;
 
  private:

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "campaign/area_file.h"
+#include "campaign/orphans.h"
 #include "campaign/output_file.h"
 
 namespace tomos::campaign {
@@ -48,6 +49,7 @@ void kill_everything() {
   for (const auto& place : groups) {
     if (const pid_t group = place; group > 0) (void)::kill(-group, SIGKILL);
   }
+  end_children();
 }
 
 struct Runner::Worker {
@@ -75,6 +77,7 @@ Runner::Runner(Runner&&) noexcept = default;
 Runner::~Runner() { stop_all(); }
 
 Result<Runner> Runner::make(const Program& program, const Options& options) {
+  adopt_orphans();
   std::vector<std::unique_ptr<Worker>> workers;
   for (unsigned i = 0; i < options.jobs; ++i) {
     auto area = AreaFile::make();
@@ -129,6 +132,11 @@ Trial Runner::finish(Worker& worker) {
   if (worker.descriptor >= 0) ::close(worker.descriptor);
   worker.pid = 0;
   worker.descriptor = -1;
+  std::vector<pid_t> others;
+  for (const auto& other : workers_) {
+    if (other->pid > 0) others.push_back(other->pid);
+  }
+  end_orphans(others.empty() ? "" : worker.area.path(), others);
 
   Trial trial;
   trial.settings = worker.order.settings;

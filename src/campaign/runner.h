@@ -1,4 +1,4 @@
-// Runs trials: some at a time, each in a process group of its own that does not outlive it.
+// Runs trials: some at a time. No process that a trial has started outlives it.
 #pragma once
 
 #include <chrono>

@@ -12,6 +12,7 @@ namespace {
 
 constexpr std::array kNames = {
     std::pair{Strategy::kAtomFuzzer, "atomfuzzer"},
+    std::pair{Strategy::kAim, "aim"},
     std::pair{Strategy::kCut, "cut"},
     std::pair{Strategy::kWalk, "walk"},
     std::pair{Strategy::kPos, "pos"},
@@ -36,10 +37,10 @@ constexpr std::uint64_t scattered(std::uint64_t seed) {
 Strategy strategy_of(const Settings& settings, std::uint64_t seed) {
   if (settings.strategy) return *settings.strategy;
   const std::uint64_t part = scattered(seed) % 100;
-  if (part < 50) return Strategy::kAtomFuzzer;
-  if (part < 75) return Strategy::kCut;
-  if (part < 90) return Strategy::kPos;
-  return part < 95 ? Strategy::kPct : Strategy::kRandom;
+  if (part < 55) return Strategy::kAim;
+  if (part < 75) return Strategy::kAtomFuzzer;
+  if (part < 85) return Strategy::kCut;
+  return part < 95 ? Strategy::kPos : Strategy::kRandom;
 }
 
 bool uses_profile(const Settings& settings, std::uint64_t seed) {
@@ -47,7 +48,7 @@ bool uses_profile(const Settings& settings, std::uint64_t seed) {
   const Strategy strategy = strategy_of(settings, seed);
   // Algorithm 1 is what the others are compared with.
   if (strategy == Strategy::kRandom || strategy == Strategy::kRoundRobin) return false;
-  return settings.strategy.has_value() || scattered(~seed) % 4 != 0;
+  return settings.strategy.has_value() || strategy == Strategy::kAim || scattered(~seed) % 4 != 0;
 }
 
 namespace {
@@ -70,7 +71,8 @@ schedule::Settings for_trial(const Settings& settings, std::uint64_t seed) {
           .pause_probability = pause_probability_of(settings, seed),
           .depth = settings.depth,
           .patience_ms = kPatience,
-          .undeclared = settings.undeclared ? 1U : 0U};
+          .undeclared = settings.undeclared ? 1U : 0U,
+          .log = 0};
 }
 
 std::string_view to_string(Strategy strategy) {

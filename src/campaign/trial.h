@@ -17,6 +17,7 @@ struct Order {
   schedule::Settings settings = {};
   std::vector<schedule::Choice> choices;             // for Strategy::kReplay
   std::shared_ptr<const schedule::Profile> profile;  // null: all is a switching point
+  schedule::Aim aim = {};                            // for Strategy::kAim
   bool keep_choices = false;                         // those that the trial will make are wanted
 };
 
@@ -57,7 +58,8 @@ struct Trial {
   schedule::Place signal_place = {};
   std::vector<schedule::Choice> choices;
   std::shared_ptr<const schedule::Profile> seen;
-  std::string output;  // the last of what it printed
+  std::vector<schedule::Step> log;  // if the settings asked for it
+  std::string output;               // the last of what it printed
 
   bool is(schedule::Flags flag) const { return (flags & flag) != 0; }
   // The same settings will give the same schedule.

@@ -72,7 +72,7 @@ int run(const CheckOptions& options) {
   for (const Error& warning : without_effect(options.judging, "check")) print_warning(warning);
   auto file = report_file(options.judging);
   if (!file) return refuse(file.error());
-  stop_on_interrupt();
+  stop_on_interrupt("reporting on what has been read");
   Judge judge("check", options.judging);
   for (const std::string& path : options.traces) {
     if (!interrupted()) {

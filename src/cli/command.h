@@ -24,6 +24,7 @@ std::function<int()> declare_check(CLI::App& app);
 std::function<int()> declare_convert(CLI::App& app);
 std::function<int()> declare_fuzz(CLI::App& app);
 std::function<int()> declare_help(CLI::App& app);
+std::function<int()> declare_model(CLI::App& app);
 std::function<int()> declare_record(CLI::App& app);
 std::function<int()> declare_replay(CLI::App& app);
 std::function<int()> declare_run(CLI::App& app);

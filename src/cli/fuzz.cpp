@@ -1,4 +1,3 @@
-#include <sched.h>
 #include <unistd.h>
 
 #include <limits>
@@ -62,12 +61,6 @@ struct FuzzOptions {
   JudgeOptions report;
 };
 
-unsigned processors() {
-  cpu_set_t set;
-  if (::sched_getaffinity(0, sizeof(set), &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-}
-
 campaign::Options for_campaign(const FuzzOptions& options, const std::vector<std::string>& words) {
   campaign::Options result;
   result.settings = options.schedule.settings();
@@ -106,7 +99,7 @@ int fuzz(const FuzzOptions& options) {
   if (!file) return refuse(file.error());
 
   call_on_death(campaign::kill_everything);
-  stop_on_interrupt();
+  stop_on_interrupt("reporting on the trials so far");
   Result<Report> report;
   {
     FuzzStatus status({.program = words->front(), .trials = wanted.trials, .time = wanted.time},

@@ -1,5 +1,6 @@
 #include "cli/interrupt.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <array>
@@ -25,13 +26,14 @@ static_assert(std::atomic<bool>::is_always_lock_free);
 
 void (*inherited_pipe_action)(int) = SIG_DFL;
 
-constexpr std::string_view kStopping =
-    "tomos: interrupted: reporting on what has been read; interrupt again to end at once\n";
+// Kept whole here, for the handler only writes.
+std::array<char, 256> stopping_text;
+std::size_t stopping_size = 0;
 
 void on_signal(int signal) {
   if (signal == SIGINT && stopping && !was_interrupted.exchange(true)) {
     const int error = errno;
-    if (::write(STDERR_FILENO, kStopping.data(), kStopping.size()) < 0) errno = error;
+    if (::write(STDERR_FILENO, stopping_text.data(), stopping_size) < 0) errno = error;
     return;
   }
   remove_unfinished();
@@ -52,7 +54,11 @@ void handle(int signal) {
 
 }  // namespace
 
-void stop_on_interrupt() {
+void stop_on_interrupt(const char* what_follows) {
+  stopping_size =
+      fmt::format_to_n(stopping_text.data(), stopping_text.size(),
+                       "tomos: interrupted: {}; interrupt again to end at once\n", what_follows)
+          .size;
   stopping = true;
   handle(SIGINT);
 }

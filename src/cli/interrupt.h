@@ -1,4 +1,4 @@
-// Signals: an interrupted check still reports what it has seen; a killed command leaves no half
+// Signals: an interrupted command still reports what it has seen; a killed command leaves no half
 // file behind.
 #pragma once
 
@@ -6,8 +6,9 @@
 
 namespace tomos {
 
-// From now on the first SIGINT only makes interrupted() true. The second one kills.
-void stop_on_interrupt();
+// From now on the first SIGINT only makes interrupted() true, and says what follows: "reporting on
+// what has been read". The second one kills.
+void stop_on_interrupt(const char* what_follows);
 bool interrupted();
 // Dies as an uncaught SIGINT does, so that a shell or make that started us stops as well.
 [[noreturn]] void die_of_interrupt();

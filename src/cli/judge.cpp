@@ -32,8 +32,8 @@ void make_unknown(std::vector<Report::Judgement>& verdicts) {
   }
 }
 
-// The most memory this process has had, in bytes. (getrusage would count that of the process that
-// started it, too.)
+}  // namespace
+
 std::uint64_t peak_memory() {
   std::ifstream status("/proc/self/status");
   std::string word;
@@ -42,8 +42,6 @@ std::uint64_t peak_memory() {
   status >> kilobytes;
   return kilobytes * 1024;
 }
-
-}  // namespace
 
 Judge::Judge(const std::string& tool, const JudgeOptions& options)
     : options_(options), chosen_(chosen(options)) {

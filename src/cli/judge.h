@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -53,6 +54,10 @@ class Judge {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   bool bad_input_ = false;
 };
+
+// The most memory this process has had, in bytes. (getrusage would count that of the process that
+// started it, too.)
+std::uint64_t peak_memory();
 
 // The file of -o, made before the work begins; nothing without -o.
 Result<std::optional<NewFile>> report_file(const JudgeOptions& options);

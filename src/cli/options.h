@@ -19,6 +19,9 @@ CLI::Validator whole_number(std::uint64_t least, std::uint64_t most);
 // The values that one_of() or list_of() allows for this option; none for other options.
 std::vector<std::string> values_of(const CLI::Option& option);
 
+// Those that this process may use: what --jobs is unless told otherwise.
+unsigned processors();
+
 bool is_flag(const CLI::Option& option);
 
 // What stands for an option's value in help: "FILE", "text|json"; empty for a flag.

@@ -226,7 +226,7 @@ int replay(const ReplayOptions& options) {
 
   const auto start = std::chrono::steady_clock::now();
   call_on_death(campaign::kill_everything);
-  stop_on_interrupt();
+  stop_on_interrupt("ending the trial");
   campaign::Runner::Options running = {.timeout = to_duration(options.schedule.timeout),
                                        .stop = interrupted};
   auto runner = campaign::Runner::make(*program, running);

@@ -105,7 +105,7 @@ int run(RunOptions& options) {
 
   const auto status = record_program(*words, options.recording, *project, *folder);
   if (!status) return refuse(status.error());
-  stop_on_interrupt();
+  stop_on_interrupt("reporting on what has been recorded");
   Judge judge("run", options.judging);
   const bool instrumented = judge_all(options, *folder, words->front(), judge);
   folder.reset();

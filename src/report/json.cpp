@@ -104,6 +104,12 @@ std::string print_json(const Report& report) {
                       {"hung", report.trials->hung},
                       {"warnings", report.trials->warnings}};
   }
+  if (report.explored) {
+    json["states"] = report.explored->states;
+    json["depth"] = report.explored->depth;
+    json["state_bytes"] = report.explored->state_bytes;
+    json["store_bytes"] = report.explored->bytes;
+  }
   json["notes"] = report.notes;
   json["findings"] = Json::array();
   for (const auto& judgement : report.verdicts) {

@@ -38,6 +38,14 @@ struct Trials {
   std::uint64_t warnings = 0;  // those in which a violation seemed possible
 };
 
+// States of a model.
+struct Explored {
+  std::uint64_t states = 0;
+  std::uint64_t depth = 0;        // of the search
+  std::uint64_t state_bytes = 0;  // of one of them
+  std::uint64_t bytes = 0;        // of all, and of what finds them
+};
+
 struct Report {
   struct Judgement {
     std::string analysis;
@@ -50,6 +58,7 @@ struct Report {
   std::vector<Judgement> verdicts;  // one per analysis
   Stats stats;
   std::optional<Trials> trials;
+  std::optional<Explored> explored;
   std::vector<Finding> findings;
   std::vector<std::string> notes;  // what the reader must know to trust the verdicts
 };

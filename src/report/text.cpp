@@ -396,6 +396,11 @@ std::string summarize(const Report& report, const Palette& palette) {
                        stats.seconds,
                        static_cast<double>(trials.run) / std::max(stats.seconds, 1e-3));
   }
+  if (report.explored) {
+    return fmt::format("{}; {}, depth {}, {:.2f} s\n", out,
+                       counted(report.explored->states, "state"), report.explored->depth,
+                       stats.seconds);
+  }
   return fmt::format("{}; {}, {}, {}, {:.2f} s\n", out, counted(stats.events, "event"),
                      counted(stats.threads, "thread"), counted(stats.transactions, "transaction"),
                      stats.seconds);

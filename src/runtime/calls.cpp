@@ -1,6 +1,7 @@
 // The functions a thread is in, for stacks in reports, and for knowing when a frame is gone.
 #include "runtime/escape.h"
 #include "runtime/runtime.h"
+#include "schedule/control.h"
 
 namespace tomos::runtime {
 
@@ -37,7 +38,10 @@ extern "C" {
 
 void __tsan_func_entry(void* site) {
   Thread* thread = current_thread;
-  if (thread == nullptr) return;
+  if (thread == nullptr) {
+    tomos::schedule::call_begins(reinterpret_cast<Address>(site));
+    return;
+  }
   const auto stack_pointer = reinterpret_cast<Address>(__builtin_frame_address(0));
   std::uint32_t count = thread->call_count;
   std::uint64_t outer = 0;
@@ -59,7 +63,11 @@ void __tsan_func_entry(void* site) {
 
 void __tsan_func_exit() {
   Thread* thread = current_thread;
-  if (thread == nullptr || thread->call_count == 0) return;
+  if (thread == nullptr) {
+    tomos::schedule::call_ends();
+    return;
+  }
+  if (thread->call_count == 0) return;
   const std::uint32_t count = --thread->call_count;
   if (count >= kMaxCalls) return;
   const Address above = count > 0 ? thread->calls[count - 1].stack_pointer : thread->stack_high;

@@ -9,6 +9,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "runtime/interpose.h"
@@ -26,11 +27,24 @@ ssize_t told_input(ssize_t count, const void* buffer, Address pc) {
 }
 
 // Under control of the scheduler: until the real call would not block. False: it is to end with
-// EINTR.
+// this error.
 bool await(int file, short events, Address pc) {
-  if (!schedule::controlled() || schedule::await_file(file, events, pc)) return true;
-  errno = EINTR;
+  if (!schedule::controlled()) return true;
+  const schedule::Outcome outcome = schedule::await_file(file, events, pc);
+  if (outcome == schedule::Outcome::kGo) return true;
+  errno = outcome == schedule::Outcome::kTimedOut ? EAGAIN : EINTR;
   return false;
+}
+
+bool await(int socket, int flags, short events, Address pc) {
+  return (flags & MSG_DONTWAIT) != 0 || await(socket, events, pc);
+}
+
+// For a stream nothing is known of once its buffer is used up and the file must be read.
+void await(FILE* stream, Address pc) {
+  if (!schedule::controlled() || stream->_IO_read_ptr < stream->_IO_read_end) return;
+  const int file = fileno(stream);
+  if (file >= 0) (void)schedule::await_file(file, POLLIN, pc);
 }
 
 void tell_output(const void* buffer, std::size_t size, Address pc) {
@@ -50,17 +64,18 @@ TOMOS_INTERPOSE(ssize_t, pread64, int file, void* buffer, std::size_t size, off6
   return told_input(REAL(pread64)(file, buffer, size, offset), buffer, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(ssize_t, recv, int socket, void* buffer, std::size_t size, int flags) {
-  if (!await(socket, POLLIN, TOMOS_CALLER())) return -1;
+  if (!await(socket, flags, POLLIN, TOMOS_CALLER())) return -1;
   return told_input(REAL(recv)(socket, buffer, size, flags), buffer, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(ssize_t, recvfrom, int socket, void* buffer, std::size_t size, int flags,
                 sockaddr* from, socklen_t* from_size) {
-  if (!await(socket, POLLIN, TOMOS_CALLER())) return -1;
+  if (!await(socket, flags, POLLIN, TOMOS_CALLER())) return -1;
   return told_input(REAL(recvfrom)(socket, buffer, size, flags, from, from_size), buffer,
                     TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(std::size_t, fread, void* buffer, std::size_t size, std::size_t count,
                 FILE* stream) {
+  await(stream, TOMOS_CALLER());
   const std::size_t read = REAL(fread)(buffer, size, count, stream);
   Teller(TOMOS_CALLER()).writes(buffer, read * size);
   return read;
@@ -81,13 +96,13 @@ TOMOS_INTERPOSE(ssize_t, pwrite64, int file, const void* buffer, std::size_t siz
 }
 TOMOS_INTERPOSE(ssize_t, send, int socket, const void* buffer, std::size_t size, int flags) {
   tell_output(buffer, size, TOMOS_CALLER());
-  if (!await(socket, POLLOUT, TOMOS_CALLER())) return -1;
+  if (!await(socket, flags, POLLOUT, TOMOS_CALLER())) return -1;
   return REAL(send)(socket, buffer, size, flags);
 }
 TOMOS_INTERPOSE(ssize_t, sendto, int socket, const void* buffer, std::size_t size, int flags,
                 const sockaddr* to, socklen_t to_size) {
   tell_output(buffer, size, TOMOS_CALLER());
-  if (!await(socket, POLLOUT, TOMOS_CALLER())) return -1;
+  if (!await(socket, flags, POLLOUT, TOMOS_CALLER())) return -1;
   return REAL(sendto)(socket, buffer, size, flags, to, to_size);
 }
 TOMOS_INTERPOSE(std::size_t, fwrite, const void* buffer, std::size_t size, std::size_t count,
@@ -98,6 +113,7 @@ TOMOS_INTERPOSE(std::size_t, fwrite, const void* buffer, std::size_t size, std::
 
 // What _FORTIFY_SOURCE makes of the reading ones.
 TOMOS_INTERPOSE(ssize_t, __read_chk, int file, void* buffer, std::size_t size, std::size_t room) {
+  if (!await(file, POLLIN, TOMOS_CALLER())) return -1;
   return told_input(REAL(__read_chk)(file, buffer, size, room), buffer, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(ssize_t, __pread_chk, int file, void* buffer, std::size_t size, off_t offset,
@@ -110,13 +126,72 @@ TOMOS_INTERPOSE(ssize_t, __pread64_chk, int file, void* buffer, std::size_t size
 }
 TOMOS_INTERPOSE(ssize_t, __recv_chk, int socket, void* buffer, std::size_t size, std::size_t room,
                 int flags) {
+  if (!await(socket, flags, POLLIN, TOMOS_CALLER())) return -1;
   return told_input(REAL(__recv_chk)(socket, buffer, size, room, flags), buffer, TOMOS_CALLER());
+}
+TOMOS_INTERPOSE(ssize_t, __recvfrom_chk, int socket, void* buffer, std::size_t size,
+                std::size_t room, int flags, sockaddr* from, socklen_t* from_size) {
+  if (!await(socket, flags, POLLIN, TOMOS_CALLER())) return -1;
+  return told_input(REAL(__recvfrom_chk)(socket, buffer, size, room, flags, from, from_size),
+                    buffer, TOMOS_CALLER());
 }
 TOMOS_INTERPOSE(std::size_t, __fread_chk, void* buffer, std::size_t room, std::size_t size,
                 std::size_t count, FILE* stream) {
+  await(stream, TOMOS_CALLER());
   const std::size_t read = REAL(__fread_chk)(buffer, room, size, count, stream);
   Teller(TOMOS_CALLER()).writes(buffer, read * size);
   return read;
+}
+
+// --- Others that may block: only the scheduler cares.
+
+TOMOS_INTERPOSE(ssize_t, readv, int file, const iovec* parts, int count) {
+  if (!await(file, POLLIN, TOMOS_CALLER())) return -1;
+  return REAL(readv)(file, parts, count);
+}
+TOMOS_INTERPOSE(ssize_t, writev, int file, const iovec* parts, int count) {
+  if (!await(file, POLLOUT, TOMOS_CALLER())) return -1;
+  return REAL(writev)(file, parts, count);
+}
+TOMOS_INTERPOSE(ssize_t, recvmsg, int socket, msghdr* message, int flags) {
+  if (!await(socket, flags, POLLIN, TOMOS_CALLER())) return -1;
+  return REAL(recvmsg)(socket, message, flags);
+}
+TOMOS_INTERPOSE(ssize_t, sendmsg, int socket, const msghdr* message, int flags) {
+  if (!await(socket, flags, POLLOUT, TOMOS_CALLER())) return -1;
+  return REAL(sendmsg)(socket, message, flags);
+}
+TOMOS_INTERPOSE(char*, fgets, char* buffer, int size, FILE* stream) {
+  await(stream, TOMOS_CALLER());
+  return REAL(fgets)(buffer, size, stream);
+}
+TOMOS_INTERPOSE(char*, __fgets_chk, char* buffer, std::size_t room, int size, FILE* stream) {
+  await(stream, TOMOS_CALLER());
+  return REAL(__fgets_chk)(buffer, room, size, stream);
+}
+TOMOS_INTERPOSE(int, fgetc, FILE* stream) {
+  await(stream, TOMOS_CALLER());
+  return REAL(fgetc)(stream);
+}
+TOMOS_INTERPOSE(int, getc, FILE* stream) {
+  await(stream, TOMOS_CALLER());
+  return REAL(getc)(stream);
+}
+// stdio.h has an inline function of this name, which calls __getdelim.
+TOMOS_REAL(ssize_t, getline, char**, std::size_t*, FILE*);
+TOMOS_EXPORT ssize_t interposed_getline(char** line, std::size_t* room,
+                                        FILE* stream) asm("getline");
+ssize_t interposed_getline(char** line, std::size_t* room, FILE* stream) {
+  await(stream, TOMOS_CALLER());
+  return REAL(getline)(line, room, stream);
+}
+TOMOS_INTERPOSE(ssize_t, __getdelim, char** line, std::size_t* room, int end, FILE* stream) {
+  await(stream, TOMOS_CALLER());
+  return REAL(__getdelim)(line, room, end, stream);
+}
+TOMOS_INTERPOSE(ssize_t, getdelim, char** line, std::size_t* room, int end, FILE* stream) {
+  await(stream, TOMOS_CALLER());
+  return REAL(getdelim)(line, room, end, stream);
 }
 
 // --- Waits. An event loop is a function like any other, so it would be one transaction from the

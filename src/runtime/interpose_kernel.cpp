@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -15,6 +17,8 @@
 #include <unistd.h>
 
 #include "runtime/interpose.h"
+#include "schedule/clock.h"
+#include "schedule/input.h"
 #include "schedule/operations.h"
 
 using namespace tomos::runtime;
@@ -64,13 +68,11 @@ TOMOS_OUTSIDE(pid_t, wait4, (pid_t process, int* status, int options, rusage* us
               (process, status, options, usage))
 TOMOS_OUTSIDE(int, waitid, (idtype_t type, id_t id, siginfo_t* info, int options),
               (type, id, info, options))
-TOMOS_OUTSIDE(int, sigwait, (const sigset_t* signals, int* which), (signals, which))
-TOMOS_OUTSIDE(int, sigwaitinfo, (const sigset_t* signals, siginfo_t* info), (signals, info))
-TOMOS_OUTSIDE(int, sigtimedwait, (const sigset_t* signals, siginfo_t* info, const timespec* time),
-              (signals, info, time))
 TOMOS_OUTSIDE(int, sigsuspend, (const sigset_t* signals), (signals))
 TOMOS_OUTSIDE(int, pause, (), ())
 TOMOS_OUTSIDE(int, flock, (int file, int operation), (file, operation))
+TOMOS_OUTSIDE(int, system, (const char* command), (command))
+TOMOS_OUTSIDE(int, pclose, (FILE * stream), (stream))
 
 // Mostly to this machine, and over at once; if not, the watch will see.
 TOMOS_INTERPOSE(int, connect, int socket, const sockaddr* to, socklen_t size) {
@@ -119,8 +121,52 @@ TOMOS_INTERPOSE(sighandler_t, signal, int number, sighandler_t handler) {
 TOMOS_INTERPOSE(int, pthread_kill, pthread_t thread, int signal) {
   if (schedule::controlled()) {
     schedule::take_turn({.kind = schedule::Kind::kNotify, .pc = TOMOS_CALLER()});
+    if (signal != 0) schedule::signal_sent(thread);
   }
   return REAL(pthread_kill)(thread, signal);
+}
+
+// Waits for signals. They stay blocked, so that they are pending when the turn comes.
+TOMOS_REAL(int, sigtimedwait, const sigset_t*, siginfo_t*, const timespec*);
+
+namespace {
+
+int wait_for_signal(const sigset_t* signals, siginfo_t* info, std::uint64_t deadline, Address pc) {
+  sigset_t before;
+  pthread_sigmask(SIG_BLOCK, signals, &before);
+  int result = -1;
+  schedule::Outcome outcome = schedule::Outcome::kGo;
+  while (result < 0 && outcome == schedule::Outcome::kGo) {
+    outcome = schedule::await_signal(*signals, deadline, pc);
+    constexpr timespec kNoTime = {};
+    result = REAL(sigtimedwait)(signals, info, &kNoTime);
+    if (result < 0 && errno != EAGAIN) break;
+  }
+  const int error = outcome == schedule::Outcome::kInterrupted ? EINTR : errno;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (result < 0) errno = error;
+  return result;
+}
+
+}  // namespace
+
+TOMOS_INTERPOSE(int, sigwait, const sigset_t* signals, int* which) {
+  if (!schedule::controlled()) return REAL(sigwait)(signals, which);
+  for (;;) {
+    const int number = wait_for_signal(signals, nullptr, schedule::kNever, TOMOS_CALLER());
+    if (number < 0 && errno == EINTR) continue;
+    if (number < 0) return errno;
+    *which = number;
+    return 0;
+  }
+}
+TOMOS_INTERPOSE(int, sigwaitinfo, const sigset_t* signals, siginfo_t* info) {
+  if (!schedule::controlled()) return REAL(sigwaitinfo)(signals, info);
+  return wait_for_signal(signals, info, schedule::kNever, TOMOS_CALLER());
+}
+TOMOS_EXPORT int sigtimedwait(const sigset_t* signals, siginfo_t* info, const timespec* time) {
+  if (!schedule::controlled()) return REAL(sigtimedwait)(signals, info, time);
+  return wait_for_signal(signals, info, schedule::deadline_after(time), TOMOS_CALLER());
 }
 
 // --- Timers run on the machine's time.

@@ -22,6 +22,7 @@ enum class Strategy : std::uint32_t {
   kReplay,  // as the schedule in the area says
   kWalk,    // a random walk in which threads with more to do are chosen more often
   kCut,     // every thread is stopped once, until another has come in between
+  kAim,     // makes happen what an earlier trial showed to be possible
 };
 
 // What a thread does next, or has done.
@@ -65,7 +66,7 @@ struct Settings {
   std::uint32_t choice_count;
   std::uint32_t debug;       // no patience: somebody may be looking at it
   std::uint32_t undeclared;  // violations that are doubtful are told too
-  std::uint32_t unused;
+  std::uint32_t log;         // what threads do is to be put on record
 };
 
 // A choice that differs from the rule "the thread that runs goes on; if it cannot, the lowest
@@ -194,6 +195,40 @@ struct Profile {
   std::uint32_t creators[kMaxProfiled];
 };
 
+inline constexpr std::uint32_t kLoggedLocks = 4;
+// A step that a thread did, as far as others could notice it.
+struct Step {
+  std::uint32_t thread;
+  Kind kind;
+  std::uint8_t unused[3];
+  std::uint32_t block;  // the number of the atomic block that it was in; 0: none
+  std::uint32_t unused2;
+  std::uint64_t object;
+  std::uint64_t place;               // of the code, and of the calls that led there
+  std::uint64_t held[kLoggedLocks];  // locks, before the step, as far as there is room; 0: none
+};
+inline constexpr std::uint32_t kMaxLogged = 1U << 14;
+struct Log {
+  std::uint32_t count;
+  std::uint32_t unused;
+  Step steps[kMaxLogged];
+};
+
+// A step to come: the thread is at this place for the nth time, the first being 1.
+struct Mark {
+  std::uint64_t place;
+  std::uint32_t thread;
+  std::uint32_t nth;
+};
+
+// Two steps of a thread with steps of another between them, such that no order of the two threads
+// one after the other explains it.
+struct Aim {
+  Mark cut;   // the second of the two: the thread waits before it; no place: there is no aim
+  Mark from;  // the first and the last step of the other that are to come in between
+  Mark to;
+};
+
 inline constexpr std::uint32_t kMaxChoices = 1U << 20;
 
 struct Area {
@@ -203,11 +238,14 @@ struct Area {
   Trial trial;
   Profile profile;               // from the campaign; no threads: there is none
   Profile seen;                  // in this trial
+  Aim aim;                       // from the campaign, for kAim
+  Log log;                       // of this trial
   Choice replayed[kMaxChoices];  // from the campaign
   Choice choices[kMaxChoices];   // what this trial did
 };
 
 static_assert(sizeof(Choice) == 16 && sizeof(Place) == 128 && sizeof(Module) == 256);
 static_assert(sizeof(Settings) == 48 && sizeof(Block) == 112 && sizeof(Violation) == 528);
+static_assert(sizeof(Step) == 64 && sizeof(Aim) == 48);
 
 }  // namespace tomos::schedule

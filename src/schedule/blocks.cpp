@@ -195,6 +195,7 @@ void lock_taken_in_block(Task& task, Address lock, const Object& object, Address
     task.block.waits = false;
     task.block.name = nullptr;
     task.block.begin = pc;
+    task.block.number = ++world.blocks_made;
     for (Touched& touched : task.block.touched) touched.step = 0;
   }
   if (!is_inside(task)) return;
@@ -315,6 +316,7 @@ void block_begins(BlockSource source, const char* name, Address pc) {
   block.depth = 0;
   block.name = name;
   block.begin = pc;
+  block.number = ++world.blocks_made;
   for (Touched& touched : block.touched) touched.step = 0;
 }
 
@@ -330,6 +332,7 @@ void block_ends() {
   block.name = block.around_name;
   block.begin = block.around_begin;
   block.depth = block.around_depth;
+  block.number = ++world.blocks_made;
   block.around = BlockSource::kNone;
   for (Touched& touched : block.touched) touched.step = 0;
 }

@@ -44,6 +44,7 @@ void park(Task& task) {
     }
     world.gate.unlock();
   }
+  if (world.leaving.load(std::memory_order_relaxed) != 0) see_off();
 }
 
 void count_step(Task& task) {
@@ -176,12 +177,27 @@ bool is_any(State state) {
   return false;
 }
 
-bool does_any_wait_for_input() {
+enum class Input : std::uint8_t { kNone, kSignals, kAny };
+
+// What is waited for. Signals alone do not keep time from passing: most never come.
+Input awaited_input() {
+  Input awaited = Input::kNone;
   for (std::size_t i = 0; i < world.task_count; ++i) {
     const Task& task = *world.tasks[i];
-    if (task.state == State::kReady && task.next.kind == Kind::kInput) return true;
+    if (task.state != State::kReady || task.next.kind != Kind::kInput) continue;
+    if (!task.input.by_signal) return Input::kAny;
+    awaited = Input::kSignals;
   }
-  return false;
+  return awaited;
+}
+
+void say_if_input(Task** tasks, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const Task& task = *tasks[i];
+    if (task.next.kind != Kind::kInput || !task.input_ready) continue;
+    let_go(task, "input or a signal came from outside");
+    return;
+  }
 }
 
 void ask_for_input() {
@@ -201,16 +217,16 @@ std::size_t find_enabled(Task** enabled) {
   return count;
 }
 
-constexpr std::uint64_t kInputEvery = 32;  // steps
+constexpr std::uint64_t kInputEvery = 8;  // steps
 
 }  // namespace
 
 void dispatch(Task* current) {
   for (;;) {
-    const bool input = does_any_wait_for_input();
-    if (input && world.area->trial.steps % kInputEvery == 0) ask_for_input();
+    const Input input = awaited_input();
+    if (input != Input::kNone && world.area->trial.steps % kInputEvery == 0) ask_for_input();
     std::size_t count = find_enabled(enabled_tasks);
-    if (count == 0 && input) {
+    if (count < 2 && input != Input::kNone) {
       ask_for_input();
       count = find_enabled(enabled_tasks);
     }
@@ -219,6 +235,8 @@ void dispatch(Task* current) {
       if (world.stuck) let_go(*enabled_tasks[0], "a signal handler woke a thread");
       world.stuck = false;
       bool current_can = false;
+      // The watch had to wait for it: no thread of this process has sent it.
+      if (self == nullptr && world.task_count > 1) say_if_input(enabled_tasks, count);
       for (std::size_t i = 0; i < count; ++i) current_can |= enabled_tasks[i] == current;
       Task& next = choose(enabled_tasks, count, current_can ? current : nullptr);
       const bool is_switch = &next != current;
@@ -232,11 +250,12 @@ void dispatch(Task* current) {
     }
     world.running = nullptr;
     if (world.look_again.exchange(false)) continue;
-    if (input || is_any(State::kOutside)) {
+    const std::uint64_t deadline = next_deadline();
+    const bool by_signal = input == Input::kSignals && deadline == kNever;
+    if (input == Input::kAny || by_signal || is_any(State::kOutside)) {
       if (self != nullptr) wake_watch();  // otherwise this is the watch
       return;
     }
-    const std::uint64_t deadline = next_deadline();
     if (deadline == kNever) {
       if (!may_be_woken()) deadlock();
       if (self != nullptr) wake_watch();
@@ -264,6 +283,7 @@ Outcome take_turn(const Turn& turn) {
     ++task.at_work;
     world.gate.lock();
     task.next = turn;
+    task.place = place_in_calls(turn.pc);
     task.slept_since = world.time;
     task.interrupted = false;
     task.decided = false;

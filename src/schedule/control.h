@@ -95,12 +95,17 @@ void come_back();
 struct InputWait {
   bool (*ready)(const InputWait& wait);
   const void* arguments;
+  bool by_signal = false;  // it is for a signal: nobody need be about to send one
 };
 Outcome wait_for_input(const InputWait& wait, std::uint64_t deadline, Address pc);
 
 // --- Memory accesses, before they are done.
 void access(Kind kind, const volatile void* address, std::uint32_t size, Address pc);
 void memory_freed(const void* start, std::uint64_t size);
+
+// --- Calls of instrumented functions.
+void call_begins(Address site);
+void call_ends();
 
 // --- Atomic blocks. `name`: nullptr for critical sections.
 enum class BlockSource : std::uint8_t { kNone, kSection, kFunction, kAnnotated };

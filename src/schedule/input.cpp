@@ -1,7 +1,10 @@
 #include "schedule/input.h"
 
 #include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 
+#include "schedule/clock.h"
 #include "schedule/raw.h"
 #include "schedule/task.h"
 
@@ -42,6 +45,33 @@ bool is_select_ready(const InputWait& wait) {
                   reinterpret_cast<long>(&none)) != 0;
 }
 
+// Of a socket, if it has one: natively the call would end then, with EAGAIN.
+std::uint64_t deadline_of(int file, short events) {
+  timeval time = {};
+  std::uint32_t size = sizeof(time);
+  const long error =
+      raw_call(SYS_getsockopt, file, SOL_SOCKET, (events & POLLIN) != 0 ? SO_RCVTIMEO : SO_SNDTIMEO,
+               reinterpret_cast<long>(&time), reinterpret_cast<long>(&size));
+  if (error != 0 || (time.tv_sec == 0 && time.tv_usec == 0)) return kNever;
+  const timespec precise = {.tv_sec = time.tv_sec, .tv_nsec = time.tv_usec * 1000};
+  return deadline_after(&precise);
+}
+
+struct SignalArguments {
+  std::uint64_t signals;
+  const Task* task;
+};
+
+// The kernel tells a thread of its own signals and of the process's, not of another thread's.
+bool is_signal_pending(const InputWait& wait) {
+  const auto& arguments = *static_cast<const SignalArguments*>(wait.arguments);
+  if (arguments.task->signal_sent) return true;
+  if (self == nullptr) return (pending_signals(arguments.task->tid) & arguments.signals) != 0;
+  std::uint64_t pending = 0;
+  raw_call(SYS_rt_sigpending, reinterpret_cast<long>(&pending), sizeof(pending));
+  return (pending & arguments.signals) != 0;
+}
+
 }  // namespace
 
 bool await_poll(pollfd* files, std::uint64_t count, std::uint64_t deadline, Address pc) {
@@ -50,15 +80,17 @@ bool await_poll(pollfd* files, std::uint64_t count, std::uint64_t deadline, Addr
          Outcome::kInterrupted;
 }
 
-bool await_file(int file, short events, Address pc) {
+Outcome await_file(int file, short events, Address pc) {
   // Who has asked not to be blocked will not be.
   const long flags = raw_call(SYS_fcntl, file, F_GETFL);
   if (flags < 0 || (flags & O_NONBLOCK) != 0) {
     take_turn({.kind = Kind::kOutside, .pc = pc});
-    return true;
+    return Outcome::kGo;
   }
   pollfd one = {.fd = file, .events = events, .revents = 0};
-  return await_poll(&one, 1, kNever, pc);
+  const PollArguments arguments = {.files = &one, .count = 1};
+  const InputWait wait = {.ready = is_poll_ready, .arguments = &arguments};
+  return wait_for_input(wait, is_poll_ready(wait) ? kNever : deadline_of(file, events), pc);
 }
 
 bool await_select(int count, const fd_set* in, const fd_set* out, const fd_set* other,
@@ -66,6 +98,22 @@ bool await_select(int count, const fd_set* in, const fd_set* out, const fd_set* 
   const SelectArguments arguments = {.count = count, .in = in, .out = out, .other = other};
   return wait_for_input({.ready = is_select_ready, .arguments = &arguments}, deadline, pc) !=
          Outcome::kInterrupted;
+}
+
+Outcome await_signal(const sigset_t& signals, std::uint64_t deadline, Address pc) {
+  SignalArguments arguments = {.signals = 0, .task = self};
+  __builtin_memcpy(&arguments.signals, &signals, sizeof(arguments.signals));
+  const Outcome outcome = wait_for_input(
+      {.ready = is_signal_pending, .arguments = &arguments, .by_signal = true}, deadline, pc);
+  const AtWork at_work;
+  self->signal_sent = false;
+  return outcome;
+}
+
+void signal_sent(std::uint64_t handle) {
+  Task* const task = task_of(handle);
+  const AtWork at_work;
+  if (task != nullptr) task->signal_sent = true;
 }
 
 }  // namespace tomos::schedule

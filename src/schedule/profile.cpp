@@ -79,6 +79,26 @@ bool is_telling(const Turn& turn) {
          turn.kind != Kind::kExit;
 }
 
+namespace {
+
+void log_step(const Task& task) {
+  Log& log = world.area->log;
+  if (world.area->settings.log == 0 || log.count == kMaxLogged || world.task_count == 1) return;
+  const bool inside = task.block.source != BlockSource::kNone && !task.block.waits;
+  Step& step = log.steps[log.count++];
+  step = {.thread = task.number,
+          .kind = task.next.kind,
+          .block = inside ? task.block.number : 0,
+          .object = id(task.next.object),
+          .place = task.place};
+  std::uint32_t count = 0;
+  for (const Address lock : task.held) {
+    if (lock != 0 && count < kLoggedLocks) step.held[count++] = lock;
+  }
+}
+
+}  // namespace
+
 void profile_step(Task& task) {
   task.has_told = is_telling(task.next);
   if (!task.has_told) return;
@@ -86,6 +106,7 @@ void profile_step(Task& task) {
   ++profile.steps;
   ++task.telling_steps;
   if (task.number < kMaxProfiled) profile.thread_steps[task.number] = task.telling_steps;
+  log_step(task);
 }
 
 void profile_task(const Task& task, std::uint32_t creator) {

@@ -88,6 +88,9 @@ void begin_strategy() {
     case Strategy::kCut:
       cut_begin();
       break;
+    case Strategy::kAim:
+      aim_begin();
+      break;
   }
 }
 
@@ -147,6 +150,9 @@ Task& choose(Task** enabled, std::size_t count, Task* current) {
       case Strategy::kCut:
         next = cut_choose(enabled, kept, current);
         break;
+      case Strategy::kAim:
+        next = aim_choose(enabled, kept, current);
+        break;
       case Strategy::kReplay:
         break;
     }
@@ -165,6 +171,7 @@ void step_done(Task& task) {
   }
   if (strategy() == Strategy::kPos) pos_done(task);
   if (strategy() == Strategy::kCut) cut_done(task, nullptr);
+  if (strategy() == Strategy::kAim) aim_done(task);
 }
 
 }  // namespace tomos::schedule

@@ -39,6 +39,7 @@ struct BlockState {
   std::uint32_t depth = 0;
   const char* name = nullptr;
   Address begin = 0;
+  std::uint32_t number = 0;  // of the blocks of this trial
   // What the block stands in, if it was declared inside another.
   BlockSource around = BlockSource::kNone;
   const char* around_name = nullptr;
@@ -69,11 +70,13 @@ struct Task {
 
   // What it is about to do.
   Turn next;
+  Address place;     // of its code, and of the calls that led there
   bool notified;     // condition, futex, barrier: what it waits for has come
   bool interrupted;  // a handled signal
   bool cancelled;    // somebody asked for its end
   bool timed_out;    // it goes on only because of the time
   bool input_ready;
+  bool signal_sent;    // to it alone, since it last waited for one
   std::uint32_t bits;  // of a futex wait
   std::uint64_t wait_order;
   std::uint64_t slept_since;
@@ -133,6 +136,7 @@ struct World {
   std::uint64_t step_time = 0;  // that a step takes
   std::uint64_t wait_order = 0;
   std::uint32_t objects_made = 0;
+  std::uint32_t blocks_made = 0;
   bool replaying = false;
   bool profiled = false;
   bool impatient = false;  // short sleeps may end at once
@@ -142,6 +146,7 @@ struct World {
   bool stuck = false;              // nobody can go on, but for such a handler
   const Task* last_run = nullptr;  // and for how many steps without a break
   std::uint32_t run_length = 0;
+  std::atomic<std::uint32_t> leaving = 0;  // the thread that has ended last, until it is gone
   Chance chance;
 };
 extern constinit World world;
@@ -167,6 +172,8 @@ class AtWork {
 
 // Puts the thread to sleep until it has the turn. The gate is not held.
 void park(Task& task);
+// Until the kernel, too, has done with the thread that has ended last.
+void see_off();
 // The step that the task was about to do counts as done.
 void count_step(Task& task);
 extern constinit Task** enabled_tasks;  // room for dispatch()
@@ -204,6 +211,9 @@ void cut_begin();
 void cut_join(Task& task);
 Task* cut_choose(Task** enabled, std::size_t count, Task* current);
 void cut_done(const Task& task, const volatile void* released);
+void aim_begin();
+Task* aim_choose(Task** enabled, std::size_t count, Task* current);
+void aim_done(const Task& task);
 Task* replay_choose(Task** enabled, std::size_t count, Task* current);
 void replay_begin();
 
@@ -221,6 +231,9 @@ void task_joined(const Task& task, std::uint32_t thread);
 bool has_joined(const Task& task, std::uint32_t thread);
 std::uint64_t expected_work(const Task& task);
 Task* weighted(Task** enabled, std::size_t count);  // by expected work; strategy.cpp
+
+// --- calls.cpp
+Address place_in_calls(Address pc);
 
 // --- blocks.cpp
 Touched* touched_in_block(Task& task, Address object);
@@ -243,6 +256,9 @@ void start_watch();
 void wake_watch();
 void stop_watch();
 void forget_watch();  // in a forked child, which does not have it
+
+// What is pending for a thread, as a set of bits.
+std::uint64_t pending_signals(std::uint32_t tid);
 
 // True while it is too early to say that nobody will ever go on.
 bool may_be_woken();

@@ -110,6 +110,8 @@ void task_ends() {
     const AtWork at_work;
     task->state = State::kEnded;
     remove_task(*task);
+    // The process's first thread stays, as the process itself.
+    if (task->number != 0) world.leaving = task->tid;
     if (world.task_count == 0) {
       world.running = nullptr;
       stop_watch();
@@ -119,6 +121,27 @@ void task_ends() {
   }
   self = nullptr;
   never_controlled = true;
+}
+
+// What a thread does behind its end others could notice: its memory goes back to be used again, its
+// stack is free only when the kernel says so. Without this, the same seed would give other
+// addresses now and then.
+void see_off() {
+  const std::uint32_t tid = world.leaving.exchange(0);
+  const long process = raw_call(SYS_getpid);
+  // Destructors that run behind ours could wait for who is waiting here.
+  constexpr int kMostTries = 2000;
+  constexpr timespec kMoment = {.tv_sec = 0, .tv_nsec = 50'000};
+  for (int tries = 0; tries < kMostTries; ++tries) {
+    if (tid == 0 || raw_call(SYS_tgkill, process, tid, 0) < 0) return;
+    if (tries < 100) {
+      raw_call(SYS_sched_yield);
+    } else {
+      raw_call(SYS_nanosleep, reinterpret_cast<long>(&kMoment));
+    }
+  }
+  const AtWork at_work;
+  let_go(*self, "a thread that has ended does not leave");
 }
 
 Task* task_of(std::uint64_t handle) {

@@ -20,8 +20,9 @@ std::atomic<bool> stopped = false;
 constinit bool watching = false;
 
 constexpr long kMillisecond = 1'000'000;
-// How long a thread may sleep in the kernel with the turn.
-constexpr std::uint64_t kAsleep = 20;
+// How long a thread may sleep in the kernel with the turn. Programs that wait often in ways that
+// are not known take that long each time.
+constexpr std::uint64_t kAsleep = 6;
 // How much processor time it may use between two steps, unless told otherwise.
 constexpr std::uint64_t kPatience = 100;
 
@@ -87,6 +88,29 @@ std::uint64_t processor_time(std::uint32_t tid) {
   return nanoseconds / 1'000'000;
 }
 
+}  // namespace
+
+std::uint64_t pending_signals(std::uint32_t tid) {
+  char text[2048];
+  if (read_of_thread(tid, "/status", text, sizeof(text)) <= 0) return 0;
+  std::uint64_t pending = 0;
+  for (const char* line = text; *line != 0; ++line) {
+    // "SigPnd:" are its own, "ShdPnd:" those of the process.
+    if (__builtin_strncmp(line, "SigPnd:\t", 8) != 0 &&
+        __builtin_strncmp(line, "ShdPnd:\t", 8) != 0)
+      continue;
+    std::uint64_t bits = 0;
+    for (line += 8; *line > ' '; ++line) {
+      bits = bits * 16 + static_cast<std::uint64_t>(*line <= '9' ? *line - '0' : *line - 'a' + 10);
+    }
+    pending |= bits;
+    if (*line == 0) break;
+  }
+  return pending;
+}
+
+namespace {
+
 bool could_another_go_on(const Task& running) {
   for (std::size_t i = 0; i < world.task_count; ++i) {
     Task& task = *world.tasks[i];
@@ -104,6 +128,7 @@ struct Seen {
   std::uint64_t step;
   std::uint64_t since;
   std::uint64_t processor;
+  std::uint32_t asleep;  // how many looks in a row
 };
 
 // With the gate held.
@@ -113,11 +138,15 @@ void look_at_running(Task& task, Seen& seen) {
     seen = {.task = &task,
             .step = world.area->trial.steps,
             .since = now,
-            .processor = processor_time(task.tid)};
+            .processor = processor_time(task.tid),
+            .asleep = 0};
     return;
   }
+  // In the scheduler it may wait for a thread that ends.
+  const bool sleeps = task.at_work == 0 && kernel_state(task.tid) == 'S';
+  seen.asleep = sleeps ? seen.asleep + 1 : 0;
   if (now - seen.since < kAsleep || !could_another_go_on(task)) return;
-  const bool asleep = kernel_state(task.tid) == 'S';
+  const bool asleep = seen.asleep > 1;
   const std::uint64_t asked = world.area->settings.patience_ms;
   const std::uint64_t patience = asked == 0 ? kPatience : asked;
   const bool spins = processor_time(task.tid) - seen.processor >= patience;
@@ -177,7 +206,7 @@ void* watch(void*) {
       }
     }
     world.gate.unlock();
-    const timespec pause = {.tv_sec = 0, .tv_nsec = (nobody ? 1 : 10) * kMillisecond};
+    const timespec pause = {.tv_sec = 0, .tv_nsec = (nobody ? 1 : 3) * kMillisecond};
     futex_wait(wake_word, 0, &pause);
     wake_word = 0;
   }

@@ -5,6 +5,7 @@ The third way, `accesses`, is the instrumented program with its memory accesses 
 
     // EXPECT: deadlock sometimes   how a trial ends: deadlock, SIGABRT, exit 3, ...; `sometimes`: in some trials, else as usual.
                                     Without this it prints `ok` and its status is 0.
+    // REPEATABLE                   no thread of it ever has to be let go
     // COMPILER: gcc -fopenmp       it is built by this alone, so only plain
     // PAPER: 0.78                  probability of an error in the paper's Table 1 (bench/fuzz)
     // WAY: instrumented            how bench/fuzz runs it: it declares its atomic blocks
@@ -39,6 +40,7 @@ class Program:
     folder: str
     expect: str = ""  # "": as usual
     sometimes: bool = False
+    repeatable: bool = False
     compiler: list[str] = dataclasses.field(default_factory=list)
     paper: str = ""
     way: str = ""
@@ -62,8 +64,9 @@ def programs(*folders):
                 continue
             text = source.read_text()
             expect, _, often = remark(text, "EXPECT").rpartition(" ")
-            program = Program(source.stem, source, folder, expect, often == "sometimes", shlex.split(remark(text, "COMPILER")),
-                              remark(text, "PAPER"), remark(text, "WAY"), shlex.split(remark(text, "ARGS")))
+            program = Program(source.stem, source, folder, expect, often == "sometimes", "\n// REPEATABLE\n" in text,
+                              shlex.split(remark(text, "COMPILER")), remark(text, "PAPER"), remark(text, "WAY"),
+                              shlex.split(remark(text, "ARGS")))
             found.append(program)
             if "FIXED" in text:
                 found.append(dataclasses.replace(program, name=f"{program.name}_ok", fixed=True))

@@ -30,6 +30,7 @@ constexpr std::array kCommands = {
     Command{"convert", declare_convert},
     Command{.name = "fuzz", .declare = declare_fuzz, .takes_program = true},
     Command{.name = "replay", .declare = declare_replay, .takes_program = true},
+    Command{"model", declare_model},
     Command{"help", declare_help},
 };
 
@@ -42,6 +43,7 @@ constexpr const char* kExamples =
     "  tomos check run.tomos            judge a recorded run\n"
     "  tomos convert run.tomos run.std  make it readable\n"
     "  tomos fuzz -- ./server           run any program under many schedules\n"
+    "  tomos model lock.bp              prove that no schedule of a Boolean program does harm\n"
     "  tomos help check                 all about one command";
 
 // The command line as the option parser is to see it.

@@ -1,0 +1,14 @@
+// Reads the text form of the core language (docs/aj2.md).
+#pragma once
+
+#include <string_view>
+
+#include "core/program.h"
+#include "event/error.h"
+
+namespace tomos::core {
+
+// `file` is what positions and errors call the text.
+Result<Program> parse(std::string_view text, std::string_view file);
+
+}  // namespace tomos::core

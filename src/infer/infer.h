@@ -1,0 +1,41 @@
+// The second phase of type inference for atomicity: guards are given, atomicities come out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/program.h"
+#include "event/error.h"
+#include "infer/basic.h"
+#include "report/finding.h"
+
+namespace tomos::infer {
+
+struct MethodAtomicity {
+  std::string name;                 // "List.add"
+  std::string atomicity;            // "this?mover:atomic"
+  Basic basic = Basic::kConst;      // for a caller that holds what is needed and nothing else
+  std::vector<std::string> needed;  // locks that must be held
+  bool is_declared = false;
+  Location location;
+};
+
+struct BlockAtomicity {  // of a critical section
+  std::string method;
+  std::string atomicity;
+  Basic basic = Basic::kConst;
+  Location location;
+};
+
+struct Inference {
+  std::vector<MethodAtomicity> methods;  // in the order of the program
+  std::vector<BlockAtomicity> blocks;
+  std::vector<Finding> findings;
+  std::vector<std::string>
+      constraints;  // as in Fig. 7, without those that declared atomicities need not
+};
+
+// An error: the program makes no sense, and the error says where.
+Result<Inference> infer_atomicities(const core::Program& program);
+
+}  // namespace tomos::infer

@@ -6,11 +6,11 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "model/lexer.h"
 #include "monitor/analyses.h"
+#include "monitor/telling.h"
 
 namespace tomos::model {
 
@@ -69,53 +69,15 @@ tomos::Location to_location(const Program& program, Place place) {
   return {.file = program.file, .line = place.line, .column = place.column};
 }
 
-std::string_view word(Op op) {
-  switch (op) {
-    case Op::kBegin:
-      return "begin";
-    case Op::kEnd:
-      return "end";
-    case Op::kRead:
-      return "read";
-    case Op::kWrite:
-      return "write";
-    case Op::kAcquire:
-      return "acquire";
-    case Op::kRelease:
-      return "release";
-    case Op::kFork:
-      return "fork";
-    case Op::kJoin:
-      return "join";
-    case Op::kReadAcquire:
-    case Op::kReadRelease:
-    case Op::kBarrier:
-    case Op::kNew:
-    case Op::kEscape:
-    case Op::kFree:
-    case Op::kExit:
-    case Op::kSignal:
-    case Op::kWait:
-      break;  // not in a model
-  }
-  return "";
-}
-
 // The end of the run, which is what the reader wants to see of it.
-void show_end(const Program& program, const Run& run, Finding& finding) {
+void show_end(const Run& run, Finding& finding) {
   constexpr std::size_t kMost = 40;
   const std::size_t first = run.events.size() - std::min(kMost, run.events.size());
   for (std::size_t i = first; i < run.events.size(); ++i) {
     const Event& event = run.events[i];
     if (event.op == Op::kEnd) continue;
     finding.events.push_back(
-        {.thread = program.threads[event.thread].name,
-         .op = std::string(word(event.op)),
-         .variable = run.names.name(object_kind(event.op), event.object),
-         .locks = {},
-         .location = parse_location(run.names.name(NameKind::kLocation, event.location)),
-         .stack = {},
-         .transaction = SIZE_MAX});
+        tell_event(run.names, event.thread, event.op, event.object, event.location, {}, SIZE_MAX));
   }
 }
 
@@ -234,7 +196,7 @@ Finding finding_of(const Program& program, const SearchResult& result, const Run
     const Place place = program.codes[thread.code].locations[last.location].place;
     finding.message = fmt::format("In {} at {} {}.", thread.name, place_in(program.file, place),
                                   what_is_wrong(result.failure));
-    show_end(program, run, finding);
+    show_end(run, finding);
   }
   finding.verdict = Certainty::kProved;
   finding.input = program.file;

@@ -6,6 +6,10 @@ namespace tomos {
 
 std::string_view op_word(Op op) {
   switch (op) {
+    case Op::kBegin:
+      return "begin";
+    case Op::kEnd:
+      return "end";
     case Op::kRead:
       return "read";
     case Op::kWrite:
@@ -24,8 +28,6 @@ std::string_view op_word(Op op) {
       return "join";
     case Op::kExit:
       return "exit";
-    case Op::kBegin:
-    case Op::kEnd:
     case Op::kBarrier:
     case Op::kSignal:
     case Op::kWait:

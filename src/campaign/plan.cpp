@@ -72,7 +72,7 @@ std::shared_ptr<const Profile> shared(Profile profile) {
 // First the places; then, with only these to switch at, how much each thread does and where it can
 // be cut; then what there is behind some of the cuts.
 Result<Plan> make_plan(Runner& runner, const Settings& settings) {
-  const Plan nothing = {.settings = settings, .profile = nullptr, .aims = {}};
+  Plan nothing = {.settings = settings, .profile = nullptr, .aims = {}};
   if (!settings.learn) return nothing;
   Plan plan = nothing;
   Profile all = {};

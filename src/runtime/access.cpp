@@ -310,10 +310,11 @@ template <bool kWrite, std::uint32_t kSize>
   // The first is told together with the others, before what may come in between.
   constexpr std::uint32_t kBoth = kGroupReads | kGroupWrites;
   const std::uint64_t words = what >> kGroupWordsShift;
-  const Address block = start & ~Address{64 * 8 - 1};
+  constexpr Address kBlock = 512;  // bytes that a sweep keeps book of together
+  const Address block = start & ~(kBlock - 1);
   if (config.filter != Filter::kDistinct || thread.familiar != nullptr || words == 0 ||
       (what & kBoth) == kBoth || (what & kGroupPointers) != 0 || start % 8 != 0 ||
-      (start ^ last) >= 64 * 8) {
+      (start ^ last) >= kBlock) {
     return false;
   }
   return thread.filter.sweeps_all(block, 8, words << ((start - block) >> 3),

@@ -89,8 +89,7 @@ TEST(Aims, LocksInTheOtherOrder) {
 
 TEST(Aims, PassesAreCounted) {
   Aims aims;
-  std::vector<Step> log;
-  for (int i = 0; i < 3; ++i) log.push_back(step(1, Kind::kWrite, kX, 10));
+  std::vector<Step> log(3, step(1, Kind::kWrite, kX, 10));
   log.push_back(step(2, Kind::kWrite, kX, 20));
   aims.add(log);
   std::set<std::uint32_t> nths;
@@ -101,6 +100,7 @@ TEST(Aims, PassesAreCounted) {
 TEST(Aims, ASeedStandsForOneAim) {
   Aims aims;
   std::vector<Step> log;
+  log.reserve(40);
   for (std::uint64_t i = 0; i < 40; ++i) {
     log.push_back(step(static_cast<std::uint32_t>(i % 3), Kind::kWrite, kX, 10 + i));
   }

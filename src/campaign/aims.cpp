@@ -9,7 +9,6 @@
 namespace tomos::campaign {
 
 using schedule::Aim;
-using schedule::Kind;
 using schedule::Mark;
 using schedule::Step;
 
@@ -20,11 +19,12 @@ constexpr std::size_t kNearInBlock = 48;
 constexpr std::size_t kPartners = 4;  // threads that may come in between, of many
 constexpr std::size_t kMeetings = 6;  // with one object, of many
 constexpr std::size_t kAlikeKept = 8;
-constexpr std::size_t kMost = 1'000'000;  // looked at, for one log: a second or so
+constexpr std::size_t kMostLookedAt = 1'000'000;  // looked at, for one log: a second or so
 
 struct Numbered {
   Step step;
   std::uint32_t nth;  // at this place
+  std::size_t at;     // in the log
 };
 
 // What the threads did, each for itself.
@@ -37,17 +37,20 @@ struct History {
 History history_of(std::span<const Step> log) {
   History history;
   std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> passed;
-  for (const Step& step : log) {
+  for (std::size_t at = 0; at < log.size(); ++at) {
+    const Step& step = log[at];
     // To give a lock back is never what makes the difference.
-    if (step.object == 0 || step.place == 0 || step.kind == Kind::kUnlock) continue;
+    if (step.object == 0 || step.place == 0 || step.kind == schedule::Kind::kUnlock) continue;
     std::vector<Numbered>& steps = history.threads[step.thread];
     history.uses[step.object][step.thread].push_back(steps.size());
-    steps.push_back({.step = step, .nth = ++passed[{step.thread, step.place}]});
+    steps.push_back({.step = step, .nth = ++passed[{step.thread, step.place}], .at = at});
   }
   return history;
 }
 
-bool is_read(Kind kind) { return kind == Kind::kRead || kind == Kind::kAtomicRead; }
+bool is_read(schedule::Kind kind) {
+  return kind == schedule::Kind::kRead || kind == schedule::Kind::kAtomicRead;
+}
 
 bool conflict(const Step& one, const Step& other) {
   return one.object == other.object && !(is_read(one.kind) && is_read(other.kind));
@@ -85,7 +88,9 @@ const std::size_t* nearest(const std::vector<std::size_t>& uses, std::size_t pla
   return best;
 }
 
-bool is_lock(const Step& step) { return step.kind == Kind::kLock || step.kind == Kind::kReadLock; }
+bool is_lock(const Step& step) {
+  return step.kind == schedule::Kind::kLock || step.kind == schedule::Kind::kReadLock;
+}
 
 bool is_held(const Step& step, std::uint64_t lock) {
   return lock != 0 && std::ranges::find(step.held, lock) != std::end(step.held);
@@ -142,14 +147,24 @@ void in_between(const History& history, const Pair& pair, std::uint32_t other, F
     for (std::size_t i = from; i <= to; ++i) {
       if (is_locked_out(pair, steps[i].step)) return;
     }
-    found(Aim{.cut = mark_of(second), .from = mark_of(steps[from]), .to = mark_of(steps[to])});
+    Aim aim = {
+        .cut = mark_of(second), .from = mark_of(steps[from]), .to = mark_of(steps[to]), .then = {}};
+    const bool later = steps[from].at > second.at;
+    if (later) {
+      const auto then = std::ranges::upper_bound(steps, second.at, {}, &Numbered::at);
+      const bool can_go_on =
+          std::none_of(then, steps.begin() + static_cast<std::ptrdiff_t>(from),
+                       [&](const Numbered& one) { return is_locked_out(pair, one.step); });
+      if (can_go_on) aim.then = mark_of(*then);
+    }
+    found(aim, later);
   });
 }
 
 }  // namespace
 
-void Aims::keep(Cuts& cuts, const Aim& aim) {
-  Alike& alike = cuts[aim.cut.place][{aim.from.place, aim.to.place}];
+void Aims::keep(Role& role, const Aim& aim) {
+  Alike& alike = role[aim.cut.place][{aim.from.place, aim.to.place}];
   ++alike.found;
   if (alike.kept.size() < kAlikeKept) {
     alike.kept.push_back(aim);
@@ -166,7 +181,7 @@ void Aims::add(std::span<const Step> log) {
   std::size_t looked_at = 0;
   for (std::size_t distance = 1; distance <= kNearInBlock; ++distance) {
     for (const auto& [thread, steps] : history.threads) {
-      for (std::size_t at = distance; at < steps.size() && looked_at < kMost; ++at) {
+      for (std::size_t at = distance; at < steps.size() && looked_at < kMostLookedAt; ++at) {
         const Numbered& first = steps[at - distance];
         const Numbered& second = steps[at];
         const bool in_block = first.step.block != 0 && first.step.block == second.step.block;
@@ -176,13 +191,20 @@ void Aims::add(std::span<const Step> log) {
         for (const auto& [other, uses] : history.uses.at(second.step.object)) {
           if (other == thread) continue;
           ++looked_at;
-          in_between(history, pair, other,
-                     [&](const Aim& aim) { keep(in_block ? in_blocks_ : elsewhere_, aim); });
+          in_between(history, pair, other, [&](const Aim& aim, bool later) {
+            Kind& kind = in_block ? in_blocks_ : elsewhere_;
+            keep((later ? kind.later : kind.before)[steps.front().step.place], aim);
+          });
           if (++partners == kPartners) break;
         }
       }
     }
   }
+}
+
+bool Aims::empty() const {
+  return in_blocks_.later.empty() && in_blocks_.before.empty() && elsewhere_.later.empty() &&
+         elsewhere_.before.empty();
 }
 
 Aim Aims::draw(std::uint64_t seed) const {
@@ -192,8 +214,12 @@ Aim Aims::draw(std::uint64_t seed) const {
   const auto any_of = [&chance](const auto& all) {
     return std::next(all.begin(), static_cast<std::ptrdiff_t>(chance() % all.size()));
   };
-  const bool in_block = elsewhere_.empty() || (!in_blocks_.empty() && chance() % 4 != 0);
-  const auto cut = any_of(in_block ? in_blocks_ : elsewhere_);
+  const auto is_empty = [](const Kind& kind) { return kind.later.empty() && kind.before.empty(); };
+  const bool in_block = is_empty(elsewhere_) || (!is_empty(in_blocks_) && chance() % 4 != 0);
+  const Kind& kind = in_block ? in_blocks_ : elsewhere_;
+  const bool later = kind.before.empty() || (!kind.later.empty() && chance() % 4 != 0);
+  const auto role = any_of(later ? kind.later : kind.before);
+  const auto cut = any_of(role->second);
   return *any_of(any_of(cut->second)->second.kept);
 }
 

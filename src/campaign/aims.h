@@ -21,9 +21,9 @@ class Aims {
   // Takes in what a trial has put on record.
   void add(std::span<const schedule::Step> log);
 
-  bool empty() const { return in_blocks_.empty() && elsewhere_.empty(); }
-  // The aim of the trial with this seed: every place of a cut has the same chance, however often it
-  // is passed. If there is none, an aim without a place.
+  bool empty() const;
+  // The aim of the trial with this seed: every place of a cut in the same role has the same chance,
+  // however often it is passed. If there is none, an aim without a place.
   schedule::Aim draw(std::uint64_t seed) const;
 
  private:
@@ -32,13 +32,24 @@ class Aims {
     std::uint32_t found = 0;
     std::vector<schedule::Aim> kept;
   };
-  // By the place of the cut; then by the places of what comes in between.
-  using Cuts = std::map<std::uint64_t, std::map<std::pair<std::uint64_t, std::uint64_t>, Alike>>;
+  // By the places of what comes in between.
+  using Cut = std::map<std::pair<std::uint64_t, std::uint64_t>, Alike>;
+  // By the place of the cut.
+  using Role = std::map<std::uint64_t, Cut>;
+  // By where the thread that is cut begins: a role that many threads or many places play is not
+  // tried more often for it.
+  using Cuts = std::map<std::uint64_t, Role>;
 
-  static void keep(Cuts& cuts, const schedule::Aim& aim);
+  static void keep(Role& role, const schedule::Aim& aim);
 
-  Cuts in_blocks_;  // both steps are in one atomic block
-  Cuts elsewhere_;
+  // Both steps are in one atomic block, or not; what is to come in between came later in the trial
+  // on record, or before: then the thread that is cut may never get there without it.
+  struct Kind {
+    Cuts later;
+    Cuts before;
+  };
+  Kind in_blocks_;
+  Kind elsewhere_;
 };
 
 }  // namespace tomos::campaign

@@ -12,7 +12,6 @@
 namespace tomos::campaign {
 
 using schedule::Violation;
-using tomos::Kind;
 
 namespace {
 

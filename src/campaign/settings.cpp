@@ -37,10 +37,9 @@ constexpr std::uint64_t scattered(std::uint64_t seed) {
 Strategy strategy_of(const Settings& settings, std::uint64_t seed) {
   if (settings.strategy) return *settings.strategy;
   const std::uint64_t part = scattered(seed) % 100;
-  if (part < 55) return Strategy::kAim;
-  if (part < 75) return Strategy::kAtomFuzzer;
-  if (part < 85) return Strategy::kCut;
-  return part < 95 ? Strategy::kPos : Strategy::kRandom;
+  if (part < 70) return Strategy::kAim;
+  if (part < 88) return Strategy::kAtomFuzzer;
+  return part < 93 ? Strategy::kCut : Strategy::kPos;
 }
 
 bool uses_profile(const Settings& settings, std::uint64_t seed) {

@@ -5,7 +5,9 @@
 // explains it (campaign/aims.cpp). A trial takes one of them: the thread goes on to before the
 // second step and is held there; the other, which was brought to its part beforehand, does it; then
 // the first goes on. To bring the other there first is what chance hardly ever does: what it does
-// before its part often needs the locks that the first thread holds by then.
+// before its part often needs the locks that the first thread holds by then. If it does not, the
+// other is mostly brought to where it was on record when the first came to be cut: what it does
+// after that may keep the first from ever coming there.
 //
 // If that cannot be done, because somebody waits for one that is held, the aim is given up, and the
 // trial goes on by chance.
@@ -15,18 +17,22 @@ namespace tomos::schedule {
 
 namespace {
 
+constexpr double kPauseAfter = 0.2;
+
 // Drawn for each trial.
-constinit bool other_first = false;    // the other thread is brought to its part before all else
+constinit bool other_first = false;    // the other thread is brought there before all else:
+constinit Mark until = {};             // to its part, or to where it was on record
 constinit bool by_chance = false;      // anybody who is not held goes on, on the way to the aim
 constinit bool rest_first = false;     // third threads do what they can before the two
 constinit bool to_the_end = false;     // the first is held as long as anybody else can go on
 constinit bool without_break = false;  // in the end threads go on as long as they can
+constinit bool pausing = false;        // or by AtomFuzzer
 
 constinit bool over = false;
 constinit std::uint32_t held_for = 0;   // steps of others
 constinit std::uint32_t rest_went = 0;  // steps
 constinit std::uint32_t done_cut = 0;   // how often the threads were at the places of the marks
-constinit std::uint32_t done_from = 0;
+constinit std::uint32_t done_until = 0;
 constinit std::uint32_t done_to = 0;
 
 const Aim& aim() { return world.area->aim; }
@@ -71,7 +77,7 @@ Task* on_the_way(Task** enabled, std::size_t count) {
   const bool first_there =
       first != nullptr && first->state == State::kReady && is_before(aim().cut, done_cut, *first);
   const bool other_there =
-      other != nullptr && other->state == State::kReady && is_before(aim().from, done_from, *other);
+      other != nullptr && other->state == State::kReady && is_before(until, done_until, *other);
   const bool first_can = is_among(enabled, count, first) && !first_there;
   const bool other_can = is_among(enabled, count, other) && (!other_there || first_there);
   const bool come_about = done_to >= aim().to.nth;
@@ -95,7 +101,7 @@ Task* on_the_way(Task** enabled, std::size_t count) {
   if (rest_first && ++rest_went < kLongPause) {
     if (Task* const rest = any_but(enabled, count, first, other); rest != nullptr) return rest;
   }
-  const bool other_next = first_there || (other_first && done_from < aim().from.nth);
+  const bool other_next = first_there || (other_first && done_until < until.nth);
   if (other_next && other_can) return other;
   if (first_can) return first;
   if (other_can) return other;
@@ -110,9 +116,12 @@ void aim_begin() {
   const std::uint32_t way = world.chance.below(16);
   other_first = way < 13;
   by_chance = way == 13 || way == 14;
+  until = aim().then.place != 0 && world.chance.below(3) != 0 ? aim().then : aim().from;
   rest_first = world.chance.below(4) == 0;
-  to_the_end = world.chance.below(6) == 0;
-  without_break = world.chance.below(2) == 0;
+  to_the_end = world.chance.below(4) == 0;
+  const std::uint32_t ending = world.chance.below(3);
+  without_break = ending == 0;
+  pausing = ending == 1;
   over = aim().cut.place == 0;
 }
 
@@ -120,13 +129,14 @@ Task* aim_choose(Task** enabled, std::size_t count, Task* current) {
   if (!over) {
     if (Task* const next = on_the_way(enabled, count); next != nullptr) return next;
   }
+  if (pausing) return atomfuzzer_choose(enabled, count, kPauseAfter);
   if (without_break && is_among(enabled, count, current)) return current;
   return weighted(enabled, count);
 }
 
 void aim_done(const Task& task) {
   if (is_at(aim().cut, task)) ++done_cut;
-  if (is_at(aim().from, task)) ++done_from;
+  if (is_at(until, task)) ++done_until;
   if (is_at(aim().to, task)) ++done_to;
   if (done_cut >= aim().cut.nth) over = true;
 }

@@ -227,6 +227,7 @@ struct Aim {
   Mark cut;   // the second of the two: the thread waits before it; no place: there is no aim
   Mark from;  // the first and the last step of the other that are to come in between
   Mark to;
+  Mark then;  // what the other came to do when the first was there, if all this was still to come
 };
 
 inline constexpr std::uint32_t kMaxChoices = 1U << 20;
@@ -246,6 +247,6 @@ struct Area {
 
 static_assert(sizeof(Choice) == 16 && sizeof(Place) == 128 && sizeof(Module) == 256);
 static_assert(sizeof(Settings) == 48 && sizeof(Block) == 112 && sizeof(Violation) == 528);
-static_assert(sizeof(Step) == 64 && sizeof(Aim) == 48);
+static_assert(sizeof(Step) == 64 && sizeof(Aim) == 64);
 
 }  // namespace tomos::schedule

@@ -32,7 +32,7 @@ void end_pause(Task& task, bool urgent) {
 
 }  // namespace
 
-Task* atomfuzzer_choose(Task** enabled, std::size_t count) {
+Task* atomfuzzer_choose(Task** enabled, std::size_t count, double pause_probability) {
   for (std::size_t i = 0; i < count; ++i) {
     if (enabled[i]->urgent) {
       enabled[i]->urgent = false;
@@ -60,7 +60,7 @@ Task* atomfuzzer_choose(Task** enabled, std::size_t count) {
     Task* const next = weighted(enabled, free);
     if (!next->decided && is_second_touch(*next)) {
       next->decided = true;
-      if (count > 1 && world.chance.with_probability(world.area->settings.pause_probability)) {
+      if (count > 1 && world.chance.with_probability(pause_probability)) {
         next->paused = true;
         next->paused_for = 0;
         continue;

@@ -133,7 +133,7 @@ Task& choose(Task** enabled, std::size_t count, Task* current) {
         next = enabled[kept == 1 ? 0 : world.chance.below(static_cast<std::uint32_t>(kept))];
         break;
       case Strategy::kAtomFuzzer:
-        next = atomfuzzer_choose(enabled, kept);
+        next = atomfuzzer_choose(enabled, kept, world.area->settings.pause_probability);
         break;
       case Strategy::kPct:
         next = pct_choose(enabled, kept);

@@ -204,7 +204,7 @@ void pos_begin();
 void pos_assign(Task& task);
 Task* pos_choose(Task** enabled, std::size_t count);
 void pos_done(const Task& task);
-Task* atomfuzzer_choose(Task** enabled, std::size_t count);
+Task* atomfuzzer_choose(Task** enabled, std::size_t count, double pause_probability);
 void atomfuzzer_released(const void* lock);
 bool is_any_urgent();
 void cut_begin();

@@ -15,11 +15,10 @@ namespace tomos::campaign {
 namespace {
 
 using schedule::Aim;
-using schedule::Kind;
 using schedule::Mark;
 using schedule::Step;
 
-Step step(std::uint32_t thread, Kind kind, std::uint64_t object, std::uint64_t place,
+Step step(std::uint32_t thread, schedule::Kind kind, std::uint64_t object, std::uint64_t place,
           std::vector<std::uint64_t> held = {}, std::uint32_t block = 0) {
   Step result = {.thread = thread, .kind = kind, .block = block, .object = object, .place = place};
   std::ranges::copy(held, result.held);
@@ -47,50 +46,102 @@ using Texts = std::set<std::string>;
 TEST(Aims, NothingOnRecordGivesNone) {
   EXPECT_TRUE(Aims().empty());
   EXPECT_EQ(Aims().draw(1).cut.place, 0);
-  EXPECT_EQ(drawn({step(1, Kind::kLock, kX, 10), step(1, Kind::kLock, kX, 11)}), Texts{});
+  EXPECT_EQ(drawn({step(1, schedule::Kind::kLock, kX, 10), step(1, schedule::Kind::kLock, kX, 11)}),
+            Texts{});
 }
 
 TEST(Aims, AWriteBetweenTwoReads) {
-  EXPECT_EQ(drawn({step(1, Kind::kRead, kX, 10), step(1, Kind::kRead, kX, 11),
-                   step(2, Kind::kWrite, kX, 20)}),
+  EXPECT_EQ(drawn({step(1, schedule::Kind::kRead, kX, 10), step(1, schedule::Kind::kRead, kX, 11),
+                   step(2, schedule::Kind::kWrite, kX, 20)}),
             Texts{"11 20-20"});
-  EXPECT_EQ(drawn({step(1, Kind::kRead, kX, 10), step(1, Kind::kRead, kX, 11),
-                   step(2, Kind::kRead, kX, 20)}),
+  EXPECT_EQ(drawn({step(1, schedule::Kind::kRead, kX, 10), step(1, schedule::Kind::kRead, kX, 11),
+                   step(2, schedule::Kind::kRead, kX, 20)}),
             Texts{});
 }
 
 TEST(Aims, TwoLocksOneAfterTheOther) {
-  EXPECT_EQ(drawn({step(1, Kind::kLock, kX, 10), step(1, Kind::kLock, kY, 11),
-                   step(2, Kind::kLock, kX, 20), step(2, Kind::kLock, kY, 21)}),
+  EXPECT_EQ(drawn({step(1, schedule::Kind::kLock, kX, 10), step(1, schedule::Kind::kLock, kY, 11),
+                   step(2, schedule::Kind::kLock, kX, 20), step(2, schedule::Kind::kLock, kY, 21)}),
             (Texts{"11 20-21", "21 10-11"}));
 }
 
 TEST(Aims, NobodyComesWhereALockIsHeld) {
-  EXPECT_EQ(drawn({step(1, Kind::kLock, kX, 10), step(1, Kind::kLock, kY, 11, {kX}),
-                   step(2, Kind::kLock, kX, 20), step(2, Kind::kLock, kY, 21, {kX})}),
-            Texts{});
-  EXPECT_EQ(drawn({step(1, Kind::kRead, kX, 10, {kY}), step(1, Kind::kWrite, kX, 11, {kY}),
-                   step(2, Kind::kWrite, kX, 20, {kY})}),
+  EXPECT_EQ(
+      drawn({step(1, schedule::Kind::kLock, kX, 10), step(1, schedule::Kind::kLock, kY, 11, {kX}),
+             step(2, schedule::Kind::kLock, kX, 20), step(2, schedule::Kind::kLock, kY, 21, {kX})}),
+      Texts{});
+  EXPECT_EQ(drawn({step(1, schedule::Kind::kRead, kX, 10, {kY}),
+                   step(1, schedule::Kind::kWrite, kX, 11, {kY}),
+                   step(2, schedule::Kind::kWrite, kX, 20, {kY})}),
             Texts{});
 }
 
 TEST(Aims, ALockTakenAgainWasNotHeldAllTheTime) {
-  EXPECT_EQ(drawn({step(1, Kind::kRead, kX, 10, {kY}), step(1, Kind::kLock, kY, 11),
-                   step(1, Kind::kWrite, kX, 12, {kY}), step(2, Kind::kWrite, kX, 20, {kY})})
-                .count("12 20-20"),
-            1);
+  EXPECT_EQ(
+      drawn({step(1, schedule::Kind::kRead, kX, 10, {kY}), step(1, schedule::Kind::kLock, kY, 11),
+             step(1, schedule::Kind::kWrite, kX, 12, {kY}),
+             step(2, schedule::Kind::kWrite, kX, 20, {kY})})
+          .count("12 20-20"),
+      1);
 }
 
 TEST(Aims, LocksInTheOtherOrder) {
-  EXPECT_EQ(drawn({step(1, Kind::kLock, kX, 10), step(1, Kind::kLock, kY, 11, {kX}),
-                   step(2, Kind::kLock, kY, 20), step(2, Kind::kLock, kX, 21, {kY})}),
-            (Texts{"11 20-20", "21 10-10"}));
+  EXPECT_EQ(
+      drawn({step(1, schedule::Kind::kLock, kX, 10), step(1, schedule::Kind::kLock, kY, 11, {kX}),
+             step(2, schedule::Kind::kLock, kY, 20), step(2, schedule::Kind::kLock, kX, 21, {kY})}),
+      (Texts{"11 20-20", "21 10-10"}));
+}
+
+// Where the other was when the first came to be cut: only if its part came after that, and if
+// nothing on the way to it needs a lock of the first.
+TEST(Aims, WhereTheOtherWasOnRecord) {
+  const auto then = [](const std::vector<Step>& log) {
+    Aims aims;
+    aims.add(log);
+    return aims.draw(1).then.place;
+  };
+  const Step first = step(1, schedule::Kind::kRead, kX, 10, {kY});
+  const Step second = step(1, schedule::Kind::kRead, kX, 11, {kY});
+  const Step write = step(2, schedule::Kind::kWrite, kX, 22);
+  const Step free = step(2, schedule::Kind::kWrite, 3000, 21);
+  const Step locked = step(2, schedule::Kind::kLock, kY, 21);
+  EXPECT_EQ(then({free, first, second, write}), 22);
+  EXPECT_EQ(then({first, second, free, write}), 21);
+  EXPECT_EQ(then({first, second, locked, write}), 0);
+  EXPECT_EQ(then({free, write, first, second}), 0);
+}
+
+TEST(Aims, WhatMayComeInBetweenIsTriedMoreOftenThanWhatMayNot) {
+  Aims aims;
+  aims.add(
+      std::vector{step(2, schedule::Kind::kWrite, kX, 20), step(1, schedule::Kind::kRead, kX, 10),
+                  step(1, schedule::Kind::kRead, kX, 11), step(2, schedule::Kind::kWrite, kX, 21)});
+  std::map<std::uint64_t, int> count;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) ++count[aims.draw(seed).from.place];
+  EXPECT_NEAR(count[21], 750, 50);
+  EXPECT_NEAR(count[20], 125, 40);  // the rest comes between the two writes
+}
+
+TEST(Aims, ThreadsThatBeginAtOnePlaceAreOneRole) {
+  Aims aims;
+  std::vector<Step> log = {step(1, schedule::Kind::kRead, kX, 10),
+                           step(1, schedule::Kind::kRead, kX, 11)};
+  for (std::uint32_t thread = 2; thread < 12; ++thread) {
+    log.push_back(step(thread, schedule::Kind::kWrite, kX, 20));
+    log.push_back(step(thread, schedule::Kind::kWrite, kX, 21));
+  }
+  aims.add(log);
+  int reader = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed)
+    reader += aims.draw(seed).cut.thread == 1 ? 1 : 0;
+  // Of what came later: half. What came before has only the writers, cut by the reader.
+  EXPECT_NEAR(reader, 375, 60);
 }
 
 TEST(Aims, PassesAreCounted) {
   Aims aims;
-  std::vector<Step> log(3, step(1, Kind::kWrite, kX, 10));
-  log.push_back(step(2, Kind::kWrite, kX, 20));
+  std::vector<Step> log(3, step(1, schedule::Kind::kWrite, kX, 10));
+  log.push_back(step(2, schedule::Kind::kWrite, kX, 20));
   aims.add(log);
   std::set<std::uint32_t> nths;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) nths.insert(aims.draw(seed).cut.nth);
@@ -102,7 +153,7 @@ TEST(Aims, ASeedStandsForOneAim) {
   std::vector<Step> log;
   log.reserve(40);
   for (std::uint64_t i = 0; i < 40; ++i) {
-    log.push_back(step(static_cast<std::uint32_t>(i % 3), Kind::kWrite, kX, 10 + i));
+    log.push_back(step(static_cast<std::uint32_t>(i % 3), schedule::Kind::kWrite, kX, 10 + i));
   }
   aims.add(log);
   const Aims same = aims;
@@ -122,7 +173,8 @@ std::size_t position(const std::vector<Step>& steps, const Mark& mark) {
 }
 
 bool conflict(const Step& one, const Step& other) {
-  return one.object == other.object && (one.kind == Kind::kWrite || other.kind == Kind::kWrite);
+  return one.object == other.object &&
+         (one.kind == schedule::Kind::kWrite || other.kind == schedule::Kind::kWrite);
 }
 
 TEST(Aims, EveryAimIsACycle) {
@@ -132,7 +184,7 @@ TEST(Aims, EveryAimIsACycle) {
     std::map<std::uint32_t, std::vector<Step>> threads;
     for (int i = 0; i < 30; ++i) {
       const auto thread = static_cast<std::uint32_t>(chance() % 3);
-      log.push_back(step(thread, chance() % 2 == 0 ? Kind::kRead : Kind::kWrite,
+      log.push_back(step(thread, chance() % 2 == 0 ? schedule::Kind::kRead : schedule::Kind::kWrite,
                          1000 + chance() % 4, 100 * thread + 1 + chance() % 6));
       threads[thread].push_back(log.back());
     }

@@ -44,11 +44,10 @@ TEST(Campaign, MixGivesEachStrategyItsShare) {
     EXPECT_EQ(strategy_of({}, seed), for_trial({}, seed).strategy);
     EXPECT_EQ(strategy_of({.strategy = Strategy::kPct}, seed), Strategy::kPct);
   }
-  const std::map<Strategy, double> shares = {{Strategy::kAim, 0.55},
-                                             {Strategy::kAtomFuzzer, 0.2},
-                                             {Strategy::kCut, 0.1},
-                                             {Strategy::kPos, 0.1},
-                                             {Strategy::kRandom, 0.05}};
+  const std::map<Strategy, double> shares = {{Strategy::kAim, 0.70},
+                                             {Strategy::kAtomFuzzer, 0.18},
+                                             {Strategy::kCut, 0.05},
+                                             {Strategy::kPos, 0.07}};
   for (const auto& [strategy, share] : shares) {
     EXPECT_NEAR(count[strategy], share * kSeeds, 0.01 * kSeeds) << to_string(strategy);
   }

@@ -1,6 +1,7 @@
 # The whole life of the project, short enough to read. Everything is built by CMake and Ninja in build*/.
 BUILD ?= build
 PREFIX ?= /usr/local
+export CCACHE_SLOPPINESS ?= pch_defines,time_macros# for precompiled headers
 CONFIGURE = cmake -G Ninja -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
             -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld-19 -Wno-dev --log-level=NOTICE
 INSTALLED = tomos tomos-cc tomos_pass manual

@@ -1,3 +1,11 @@
+# tomos_compiled_together(TARGET): sanitized builds, which nobody edits and builds again all day, take several files as one: most
+# of the time goes into headers. So a name in an anonymous namespace must be the only one in its folder.
+function(tomos_compiled_together target)
+  if(TOMOS_SANITIZE)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
+endfunction()
+
 # tomos_module(NAME LINK ...): the folder src/NAME as one static library.
 #
 # Headers are included as "NAME/file.h". Each module has an include directory of its own that holds nothing but a link to
@@ -12,6 +20,7 @@ function(tomos_module name)
     add_library(${name} STATIC ${sources})
     target_include_directories(${name} PUBLIC ${include_dir})
     target_link_libraries(${name} PUBLIC ${ARG_LINK})
+    tomos_compiled_together(${name})
   else()
     add_library(${name} INTERFACE)
     target_include_directories(${name} INTERFACE ${include_dir})

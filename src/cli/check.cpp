@@ -17,14 +17,14 @@ namespace tomos {
 
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kCheckDescription =
     "Find atomicity violations in recorded traces\n\n"
     "Reads binary (.tomos) or STD text traces, or raw recordings, told apart by content, and\n"
     "reports every transaction that another thread cut, or could have cut under another "
     "schedule.\n\n"
     "Exit status: 0 nothing found, 66 findings, 2 bad usage or input, 70 a bug in Tomos.\n";
 
-constexpr const char* kExamples =
+constexpr const char* kCheckExamples =
     "Examples:\n"
     "  tomos check run.tomos                     report on a recorded run\n"
     "  tomos check --analysis blocks,lock-order run.tomos\n"
@@ -97,8 +97,8 @@ int run(const CheckOptions& options) {
 
 std::function<int()> declare_check(CLI::App& app) {
   auto options = std::make_shared<CheckOptions>();
-  app.description(kDescription + list_analyses());
-  app.footer(kExamples);
+  app.description(kCheckDescription + list_analyses());
+  app.footer(kCheckExamples);
   app.add_option("TRACE", options->traces, "Traces to judge; - is standard input")->required();
   app.add_flag("--lenient", options->judging.lenient,
                "Warn about damage and invalid events and go on");

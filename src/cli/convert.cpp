@@ -19,14 +19,14 @@ namespace tomos {
 
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kConvertDescription =
     "Turn a trace into the other format\n\n"
     "The format of IN is told by its content (it may also be a raw recording), that of OUT by its\n"
     "name (.tomos or .std) or by --to.\n"
     "OUT appears complete or not at all. If IN is damaged, OUT gets what stands before the damage\n"
     "and the exit status is 2.\n";
 
-constexpr const char* kExamples =
+constexpr const char* kConvertExamples =
     "Examples:\n"
     "  tomos convert run.tomos run.std           to text\n"
     "  tomos convert run.std run.tomos           to binary\n"
@@ -118,8 +118,8 @@ int run(const ConvertOptions& options) {
 }  // namespace
 
 std::function<int()> declare_convert(CLI::App& app) {
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kConvertDescription);
+  app.footer(kConvertExamples);
   auto options = std::make_shared<ConvertOptions>();
   app.add_option("IN", options->in, "The trace to read; - is standard input")->required();
   app.add_option("OUT", options->out, "The trace to write; - is standard output, with --to")

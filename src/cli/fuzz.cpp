@@ -24,7 +24,7 @@ namespace tomos {
 
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kFuzzDescription =
     "Run a program under many schedules and report what they make go wrong\n\n"
     "Any dynamically linked program will do. In each trial one thread runs at a time, and who "
     "goes\n"
@@ -35,7 +35,7 @@ constexpr const char* kDescription =
     "Exit status: 0 nothing found, 66 findings, 2 the program could not be run, 70 a bug in "
     "Tomos.\n";
 
-constexpr const char* kExamples =
+constexpr const char* kFuzzExamples =
     "Examples:\n"
     "  tomos fuzz -- ./server --selftest         100 trials\n"
     "  tomos fuzz --time 10m --corpus found -- ./server --selftest\n"
@@ -121,8 +121,8 @@ int fuzz(const FuzzOptions& options) {
 std::function<int()> declare_fuzz(CLI::App& app) {
   auto options = std::make_shared<FuzzOptions>();
   options->jobs = processors();
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kFuzzDescription);
+  app.footer(kFuzzExamples);
   app.add_option("PROG", options->program, "Behind --: the program and its arguments")->required();
   app.add_option("--trials", options->trials, "How many trials (default: 100, or any with --time)")
       ->type_name("N")

@@ -32,7 +32,7 @@ namespace tomos {
 
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kModelDescription =
     "Model-check a concurrent Boolean program\n\n"
     "Goes through all runs of a program in the language of docs/bp.md and proves that each of\n"
     "them is serializable, that no assertion fails and that there is no deadlock; or shows the\n"
@@ -40,7 +40,7 @@ constexpr const char* kDescription =
     "Exit status: 0 proved (or unknown, see the report), 66 something goes wrong, 2 bad usage or\n"
     "input, 70 a bug in Tomos.\n";
 
-constexpr const char* kExamples =
+constexpr const char* kModelExamples =
     "Examples:\n"
     "  tomos model examples/model/account.bp     prove it\n"
     "  tomos model --trace run.std examples/model/account_bad.bp && tomos check run.std\n"
@@ -244,8 +244,8 @@ int run(const ModelOptions& options) {
 std::function<int()> declare_model(CLI::App& app) {
   auto options = std::make_shared<ModelOptions>();
   options->jobs = processors();
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kModelDescription);
+  app.footer(kModelExamples);
   app.add_option("FILE", options->file, "The Boolean program")->required();
   app.add_option("--analysis", options->analysis, "What to look for, separated by commas")
       ->type_name("LIST")

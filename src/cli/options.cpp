@@ -33,7 +33,7 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-std::string refuse(const std::string& value, const std::vector<std::string>& values) {
+std::string one_of(const std::string& value, const std::vector<std::string>& values) {
   return fmt::format("'{}' is not one of {}.{}", value, fmt::join(values, ", "),
                      did_you_mean(value, values));
 }
@@ -48,7 +48,7 @@ std::string braced(const std::vector<std::string>& values) {
 CLI::Validator one_of(std::vector<std::string> values) {
   const std::string description = braced(values);
   return {[values = std::move(values)](const std::string& value) {
-            return contains(values, value) ? std::string() : refuse(value, values);
+            return contains(values, value) ? std::string() : one_of(value, values);
           },
           description};
 }
@@ -57,7 +57,7 @@ CLI::Validator list_of(std::vector<std::string> values) {
   const std::string description = braced(values);
   return {[values = std::move(values)](const std::string& list) {
             for (const std::string& value : split(list, ',')) {
-              if (!contains(values, value)) return refuse(value, values);
+              if (!contains(values, value)) return one_of(value, values);
             }
             return std::string();
           },

@@ -22,7 +22,7 @@ namespace tomos {
 
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kRecordDescription =
     "Run an instrumented program and write a trace of the run\n\n"
     "The program must be built with tomos-c++ or tomos-cc. It runs as if it had been started\n"
     "without tomos. Each further process that it makes gets a trace of its own, with the number "
@@ -32,7 +32,7 @@ constexpr const char* kDescription =
     "then is written.\n\n"
     "Exit status: the program's own; 2 if it could not be run or recorded.\n";
 
-constexpr const char* kExamples =
+constexpr const char* kRecordExamples =
     "Examples:\n"
     "  tomos record -o run.tomos -- ./server --selftest\n"
     "  tomos check --analysis blocks run.tomos   judge it, now or later";
@@ -133,8 +133,8 @@ int run(const Options& options) {
 
 std::function<int()> declare_record(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kRecordDescription);
+  app.footer(kRecordExamples);
   declare_recording(options->recording, app);
   app.add_option("-o,--output", options->output, "The trace to write: a name in .tomos or .std")
       ->type_name("FILE")

@@ -32,7 +32,7 @@ namespace tomos {
 
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kReplayDescription =
     "Run a trial of 'tomos fuzz' once more\n\n"
     "A trial is its seed: with the same options and the same program it takes the same course,\n"
     "event for event. A schedule that 'tomos fuzz --corpus' has saved brings its options along, "
@@ -42,7 +42,7 @@ constexpr const char* kDescription =
     "Exit status: 66 if the trial shows a finding, 2 if it could not be run, 70 a bug in Tomos;\n"
     "otherwise the program's own.\n";
 
-constexpr const char* kExamples =
+constexpr const char* kReplayExamples =
     "Examples:\n"
     "  tomos replay --seed 17 -- ./server --selftest\n"
     "  tomos replay found/9d6e10d669877a91.schedule\n"
@@ -272,8 +272,8 @@ int replay(const ReplayOptions& options) {
 
 std::function<int()> declare_replay(CLI::App& app) {
   auto options = std::make_shared<ReplayOptions>();
-  app.description(kDescription);
-  app.footer(kExamples);
+  app.description(kReplayDescription);
+  app.footer(kReplayExamples);
   app.add_option("FILE", options->file, "A saved schedule; or --seed and a program");
   app.add_option("PROG", options->program, "Behind --: the program and its arguments");
   app.add_option("--seed", options->seed, "Of the trial")

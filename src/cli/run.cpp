@@ -23,7 +23,7 @@ namespace tomos {
 
 namespace {
 
-constexpr const char* kDescription =
+constexpr const char* kRunDescription =
     "Run an instrumented program and report what was cut, or could have been\n\n"
     "The program must be built with tomos-c++ or tomos-cc. It runs as if it had been started\n"
     "without tomos: its input and output, its signals. When it has ended, the report goes to\n"
@@ -31,7 +31,7 @@ constexpr const char* kDescription =
     "Exit status: 66 findings, 2 the program could not be run or judged, 70 a bug in Tomos; if\n"
     "nothing is found, the program's own.\n";
 
-constexpr const char* kExamples =
+constexpr const char* kRunExamples =
     "Examples:\n"
     "  tomos run -- ./server --selftest          run it, then report\n"
     "  tomos run -o report.json --format json -- ctest\n"
@@ -133,8 +133,8 @@ std::function<int()> declare_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   options->judging.analysis = kDefaultAnalyses;
   options->judging.lenient = true;
-  app.description(kDescription + list_analyses());
-  app.footer(kExamples);
+  app.description(kRunDescription + list_analyses());
+  app.footer(kRunExamples);
   declare_recording(options->recording, app);
   app.add_option("--keep-recording", options->keep, "Keep the raw recording in this folder")
       ->type_name("DIR");

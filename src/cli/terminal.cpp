@@ -12,7 +12,7 @@ namespace tomos {
 
 namespace {
 
-constexpr std::size_t kDefault = 100;
+constexpr std::size_t kDefaultColumns = 100;
 constexpr std::size_t kNarrowest = 40;
 constexpr std::size_t kWidest = 1000;
 
@@ -38,8 +38,8 @@ std::size_t terminal_columns(int descriptor) {
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), columns);
   winsize size = {};
   if (parsed.ec != std::errc() || columns == 0) {
-    columns =
-        ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kDefault;
+    columns = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                             : kDefaultColumns;
   }
   return std::clamp(columns, kNarrowest, kWidest);
 }

@@ -34,6 +34,8 @@ enum class Op : std::uint8_t {
 };
 inline constexpr std::size_t kOpCount = 17;
 
+constexpr bool is_access(Op op) { return op == Op::kRead || op == Op::kWrite; }
+
 using ThreadId = std::uint32_t;
 using LockId = std::uint32_t;
 using VariableId = std::uint32_t;

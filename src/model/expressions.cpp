@@ -10,8 +10,6 @@ namespace tomos::model {
 
 namespace {
 
-using Op = Node::Op;
-
 constexpr Type kAnyNumber = {.is_bool = false, .low = 0, .high = 0};
 
 std::string_view word(Binding::Kind kind) {
@@ -34,65 +32,65 @@ std::string_view word(Binding::Kind kind) {
 
 std::int32_t wrapped(std::int64_t value) { return static_cast<std::int32_t>(value); }
 
-std::int32_t apply(Op op, std::int32_t a, std::int32_t b) {
+std::int32_t apply(NodeOp op, std::int32_t a, std::int32_t b) {
   switch (op) {
-    case Op::kAnd:
+    case NodeOp::kAnd:
       return static_cast<std::int32_t>(a != 0 && b != 0);
-    case Op::kOr:
+    case NodeOp::kOr:
       return static_cast<std::int32_t>(a != 0 || b != 0);
-    case Op::kEqual:
+    case NodeOp::kEqual:
       return static_cast<std::int32_t>(a == b);
-    case Op::kUnequal:
+    case NodeOp::kUnequal:
       return static_cast<std::int32_t>(a != b);
-    case Op::kLess:
+    case NodeOp::kLess:
       return static_cast<std::int32_t>(a < b);
-    case Op::kLessEqual:
+    case NodeOp::kLessEqual:
       return static_cast<std::int32_t>(a <= b);
-    case Op::kPlus:
+    case NodeOp::kPlus:
       return wrapped(std::int64_t{a} + b);
-    case Op::kMinus:
+    case NodeOp::kMinus:
       return wrapped(std::int64_t{a} - b);
-    case Op::kConstant:
-    case Op::kRead:
-    case Op::kNext:
-    case Op::kAny:
-    case Op::kNot:
-    case Op::kChoice:
+    case NodeOp::kConstant:
+    case NodeOp::kRead:
+    case NodeOp::kNext:
+    case NodeOp::kAny:
+    case NodeOp::kNot:
+    case NodeOp::kChoice:
       break;
   }
   return 0;
 }
 
-Op operation(Expression::Kind kind) {
+NodeOp operation(Expression::Kind kind) {
   using Kind = Expression::Kind;
   switch (kind) {
     case Kind::kAnd:
-      return Op::kAnd;
+      return NodeOp::kAnd;
     case Kind::kOr:
-      return Op::kOr;
+      return NodeOp::kOr;
     case Kind::kEqual:
-      return Op::kEqual;
+      return NodeOp::kEqual;
     case Kind::kUnequal:
-      return Op::kUnequal;
+      return NodeOp::kUnequal;
     case Kind::kLess:
-      return Op::kLess;
+      return NodeOp::kLess;
     case Kind::kLessEqual:
-      return Op::kLessEqual;
+      return NodeOp::kLessEqual;
     case Kind::kPlus:
-      return Op::kPlus;
+      return NodeOp::kPlus;
     case Kind::kMinus:
-      return Op::kMinus;
+      return NodeOp::kMinus;
     case Kind::kNot:
-      return Op::kNot;
+      return NodeOp::kNot;
     case Kind::kChoice:
-      return Op::kChoice;
+      return NodeOp::kChoice;
     case Kind::kAny:
-      return Op::kAny;
+      return NodeOp::kAny;
     case Kind::kNumber:
     case Kind::kName:
       break;
   }
-  return Op::kConstant;
+  return NodeOp::kConstant;
 }
 
 }  // namespace
@@ -145,17 +143,17 @@ std::int32_t Expressions::add(Node node) {
 std::int32_t Expressions::folded(Node node) {
   const auto known = [&](std::int32_t at) -> const Node* {
     const Node& of = program_.nodes[static_cast<std::size_t>(at)];
-    return of.op == Op::kConstant ? &of : nullptr;
+    return of.op == NodeOp::kConstant ? &of : nullptr;
   };
-  if (node.op == Op::kNot) {
-    if (const Node* a = known(node.a)) node = {.op = Op::kConstant, .a = a->a == 0 ? 1 : 0};
-  } else if (node.op == Op::kChoice) {
+  if (node.op == NodeOp::kNot) {
+    if (const Node* a = known(node.a)) node = {.op = NodeOp::kConstant, .a = a->a == 0 ? 1 : 0};
+  } else if (node.op == NodeOp::kChoice) {
     if (const Node* a = known(node.a)) return a->a != 0 ? node.b : node.c;
   } else if (const Node* a = known(node.a)) {
-    if (node.op == Op::kAnd && a->a == 0) return node.a;
-    if (node.op == Op::kOr && a->a != 0) return node.a;
+    if (node.op == NodeOp::kAnd && a->a == 0) return node.a;
+    if (node.op == NodeOp::kOr && a->a != 0) return node.a;
     if (const Node* b = known(node.b)) {
-      node = {.op = Op::kConstant, .a = apply(node.op, a->a, b->a)};
+      node = {.op = NodeOp::kConstant, .a = apply(node.op, a->a, b->a)};
     }
   }
   return add(node);
@@ -167,7 +165,7 @@ Expressions::Typed Expressions::named(const Expression& expression) {
       fail(expression.place, "'self' has a value only in threads T[n]", "Declare thread T[1].");
     }
     asked_for_self_ = true;
-    return {.node = add(Node{.op = Op::kConstant, .a = self_}), .is_bool = false};
+    return {.node = add(Node{.op = NodeOp::kConstant, .a = self_}), .is_bool = false};
   }
   const Expression* index = expression.operands.empty() ? nullptr : expression.operands[0].get();
   for (std::size_t i = scopes_.size(); i-- > 0;) {
@@ -175,7 +173,7 @@ Expressions::Typed Expressions::named(const Expression& expression) {
     const auto known = scopes_[i].find(expression.name);
     if (known == scopes_[i].end()) continue;
     if (known->second.kind != Binding::Kind::kConstant) break;
-    return {.node = add(Node{.op = Op::kConstant, .a = known->second.value}),
+    return {.node = add(Node{.op = NodeOp::kConstant, .a = known->second.value}),
             .is_bool = known->second.is_bool};
   }
   const Binding& binding = find(expression.name, expression.place, Binding::Kind::kVariable);
@@ -186,7 +184,7 @@ Expressions::Typed Expressions::named(const Expression& expression) {
          "Only what is declared by 'state' has a value afterwards.");
   }
   const std::int32_t at = cell(expression.name, expression.place, index, Binding::Kind::kVariable);
-  return {.node = add(Node{.op = expression.primed ? Op::kNext : Op::kRead, .a = at}),
+  return {.node = add(Node{.op = expression.primed ? NodeOp::kNext : NodeOp::kRead, .a = at}),
           .is_bool = binding.cell.type.is_bool};
 }
 
@@ -203,7 +201,7 @@ Expressions::Typed Expressions::combined(const Expression& expression, const Typ
   using Kind = Expression::Kind;
   const Type truth;
   const auto of = [&](std::size_t i) -> const Expression& { return *expression.operands[i]; };
-  const Op op = operation(expression.kind);
+  const NodeOp op = operation(expression.kind);
   switch (expression.kind) {
     case Kind::kNot:
       return {.node = folded({.op = op, .a = operand(of(0), true, truth)}), .is_bool = true};
@@ -249,12 +247,12 @@ Expressions::Typed Expressions::combined(const Expression& expression, const Typ
 Expressions::Typed Expressions::typed(const Expression& expression, const Type& wanted) {
   using Kind = Expression::Kind;
   if (expression.kind == Kind::kNumber) {
-    return {.node = add(Node{.op = Op::kConstant, .a = expression.number}),
+    return {.node = add(Node{.op = NodeOp::kConstant, .a = expression.number}),
             .is_bool = expression.is_bool};
   }
   if (expression.kind == Kind::kName) return named(expression);
   if (expression.kind == Kind::kAny) {
-    return {.node = add(Node{.op = Op::kAny, .a = wanted.low, .b = wanted.high}),
+    return {.node = add(Node{.op = NodeOp::kAny, .a = wanted.low, .b = wanted.high}),
             .is_bool = wanted.is_bool};
   }
   return combined(expression, wanted);
@@ -270,7 +268,7 @@ std::int32_t Expressions::condition(const Expression& expression) {
 
 std::int32_t Expressions::constant(const Expression& expression, const Type& wanted) {
   const Node& result = program_.nodes[static_cast<std::size_t>(node(expression, wanted))];
-  if (result.op != Op::kConstant) {
+  if (result.op != NodeOp::kConstant) {
     fail(expression.place, "the value must be known beforehand", "Write a number.");
   }
   if (result.a < wanted.low || result.a > wanted.high) {
@@ -292,7 +290,7 @@ std::int32_t Expressions::cell(const std::string& name, Place place, const Expre
   const std::int32_t at = node(*index, kAnyNumber);
   const Node& value = program_.nodes[static_cast<std::size_t>(at)];
   // A wrong one is found when it is used: in a thread T[n], some code may be for other threads.
-  if (value.op != Op::kConstant || value.a < 0 || value.a >= result.count) {
+  if (value.op != NodeOp::kConstant || value.a < 0 || value.a >= result.count) {
     result.index = at;
     return add(result);
   }

@@ -7,8 +7,6 @@ namespace tomos::model {
 
 namespace {
 
-using Op = Node::Op;
-
 class FactFinder {
  public:
   explicit FactFinder(Program& program) : program_(program) {}
@@ -52,26 +50,26 @@ class FactFinder {
     if (at < 0) return;
     const Node node = program_.nodes[static_cast<std::size_t>(at)];
     switch (node.op) {
-      case Op::kConstant:
-      case Op::kAny:
+      case NodeOp::kConstant:
+      case NodeOp::kAny:
         return;
-      case Op::kRead:
-      case Op::kNext:
+      case NodeOp::kRead:
+      case NodeOp::kNext:
         return use_cell(cell(node.a), uses, false);
-      case Op::kChoice:
+      case NodeOp::kChoice:
         use_node(node.c, uses);
         [[fallthrough]];
-      case Op::kAnd:
-      case Op::kOr:
-      case Op::kEqual:
-      case Op::kUnequal:
-      case Op::kLess:
-      case Op::kLessEqual:
-      case Op::kPlus:
-      case Op::kMinus:
+      case NodeOp::kAnd:
+      case NodeOp::kOr:
+      case NodeOp::kEqual:
+      case NodeOp::kUnequal:
+      case NodeOp::kLess:
+      case NodeOp::kLessEqual:
+      case NodeOp::kPlus:
+      case NodeOp::kMinus:
         use_node(node.b, uses);
         [[fallthrough]];
-      case Op::kNot:
+      case NodeOp::kNot:
         return use_node(node.a, uses);
     }
   }

@@ -5,17 +5,6 @@
 
 namespace tomos::model {
 
-namespace {
-
-template <class Visit>
-void each(Value nodes, Visit visit) {
-  for (unsigned bits = nodes; bits != 0; bits &= bits - 1) {
-    visit(static_cast<std::size_t>(std::countr_zero(bits)));
-  }
-}
-
-}  // namespace
-
 Graph::Nodes Graph::after(std::size_t thread) const {
   Nodes result = 0;
   for (std::size_t other = 0; other < threads_; ++other) {

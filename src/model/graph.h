@@ -7,6 +7,7 @@
 // serializable runs have a state; at the first cycle the search has what it looks for.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -14,6 +15,13 @@
 #include "model/program.h"
 
 namespace tomos::model {
+
+template <class Visit>
+void each(Value nodes, Visit visit) {
+  for (unsigned bits = nodes; bits != 0; bits &= bits - 1) {
+    visit(static_cast<std::size_t>(std::countr_zero(bits)));
+  }
+}
 
 class Graph {
  public:

@@ -11,8 +11,6 @@ namespace tomos::model {
 
 namespace {
 
-using NodeOp = Node::Op;
-
 std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
 
 }  // namespace

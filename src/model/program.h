@@ -59,6 +59,7 @@ struct Node {
   std::int32_t b = 0;
   std::int32_t c = 0;
 };
+using NodeOp = Node::Op;
 
 struct Assignment {
   std::int32_t cell = 0;

@@ -18,13 +18,6 @@ std::uint64_t mixed(std::uint64_t value) {
 
 using Keys = std::array<std::uint64_t, kMostThreads>;
 
-template <class Visit>
-void each(Value nodes, Visit visit) {
-  for (unsigned bits = nodes; bits != 0; bits &= bits - 1) {
-    visit(static_cast<std::size_t>(std::countr_zero(bits)));
-  }
-}
-
 Keys keys_of(const Program& program, const Graph& graph, std::size_t tracked,
              const std::vector<Value>& values) {
   const std::size_t count = program.threads.size();

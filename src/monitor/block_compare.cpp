@@ -34,10 +34,6 @@ std::uint64_t place(const BlockAccess& access) {
   return hash(pair(access.label, access.begin), access.location, access.op);
 }
 
-bool conflict(const BlockAccess& a, const BlockAccess& b) {
-  return a.variable == b.variable && (a.is_write() || b.is_write());
-}
-
 // Whether the access, coming between the two of a 1v-block, leaves no serial order.
 bool is_unserializable(const BlockAccess& first, const BlockAccess& between,
                        const BlockAccess& second) {

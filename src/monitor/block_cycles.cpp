@@ -9,20 +9,16 @@ namespace tomos {
 
 namespace {
 
-constexpr std::uint64_t kBudget = 50'000'000;  // steps of the search
-constexpr std::size_t kMostJudged = 300;       // ways put to the solver
-constexpr std::size_t kLongest = 8;            // transactions in a cycle
-
-bool conflict(const BlockAccess& a, const BlockAccess& b) {
-  return a.variable == b.variable && (a.is_write() || b.is_write());
-}
+constexpr std::uint64_t kMostSteps = 50'000'000;  // steps of the search
+constexpr std::size_t kMostJudged = 300;          // ways put to the solver
+constexpr std::size_t kLongest = 8;               // transactions in a cycle
 
 }  // namespace
 
 bool BlockCycles::spend(std::uint64_t steps) {
   if (!gave_up_.empty()) return false;
   spent_ += steps;
-  if (spent_ > kBudget || judged_.size() > kMostJudged) {
+  if (spent_ > kMostSteps || judged_.size() > kMostJudged) {
     gave_up_ = "there are too many ways through three or more transactions to try them all";
   } else if (options_.stop != nullptr && (spent_ >> 16U) != ((spent_ - steps) >> 16U) &&
              options_.stop()) {

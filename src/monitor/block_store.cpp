@@ -9,7 +9,7 @@ namespace tomos {
 
 namespace {
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint32_t kNoStep = ~std::uint32_t{0};
 
 }  // namespace
 
@@ -296,14 +296,14 @@ void for_each_pair(const Shape& shape, std::span<const Use> uses, Visit visit) {
 std::vector<BlockStore::Site> BlockStore::sites(const Shape& shape) {
   std::vector<Site> sites;
   for_each_variable(uses(shape, &Known::can_be_paired), [&](std::span<const Use> uses) {
-    std::uint32_t first_read = kNone;
-    std::uint32_t last_read = kNone;
-    std::uint32_t last_write = kNone;
+    std::uint32_t first_read = kNoStep;
+    std::uint32_t last_read = kNoStep;
+    std::uint32_t last_write = kNoStep;
     for (const Use& use : uses) {
       if (shape.steps[use.step].op == Op::kWrite) {
         last_write = use.step;
-      } else if (last_write == kNone) {
-        if (first_read == kNone) first_read = use.step;
+      } else if (last_write == kNoStep) {
+        if (first_read == kNoStep) first_read = use.step;
         last_read = use.step;
       }
     }
@@ -318,9 +318,9 @@ std::vector<BlockStore::Site> BlockStore::sites(const Shape& shape) {
                                                    .op = access.op,
                                                    .flags = flags})});
     };
-    if (first_read != kNone) add(first_read, BlockAccess::kInitialRead);
+    if (first_read != kNoStep) add(first_read, BlockAccess::kInitialRead);
     if (last_read != first_read) add(last_read, BlockAccess::kInitialRead);
-    if (last_write != kNone) add(last_write, BlockAccess::kFinalWrite);
+    if (last_write != kNoStep) add(last_write, BlockAccess::kFinalWrite);
   });
   std::ranges::sort(sites, {}, &Site::step);
   return sites;
@@ -377,7 +377,7 @@ BlockStore::Parts BlockStore::take_apart(const Shape& shape, Range range) {
   if (wanted.empty()) return parts;
   const HeldAcross held(shape, context_.locksets());
   for_each_variable(wanted, [&](std::span<const Use> uses) {
-    std::uint32_t last_write = kNone;
+    std::uint32_t last_write = kNoStep;
     for (const Use& use : uses) {
       if (shape.steps[use.step].op == Op::kWrite) last_write = use.step;
     }
@@ -486,15 +486,15 @@ namespace {
 
 // Who accesses a variable, and the locks held from the first to the last access in each
 // transaction.
-struct Sharing {
-  ThreadId thread = kNone;
+struct Sharers {
+  ThreadId thread = kNoStep;
   bool several = false;
   bool written = false;
   LocksetId locks = 0;
 
   void meet(ThreadId first, ThreadId last, bool writes, LocksetId held, Locksets& locksets) {
-    locks = thread == kNone ? held : locksets.common(locks, held);
-    if (thread == kNone) thread = first;
+    locks = thread == kNoStep ? held : locksets.common(locks, held);
+    if (thread == kNoStep) thread = first;
     several |= first != thread || last != thread;
     written |= writes;
   }
@@ -517,8 +517,8 @@ void BlockStore::judge_variables(std::span<const LoneAccesses::Access> lone) {
   for (SharedId variable = 0; variable < known_.size(); ++variable) {
     if (known_[variable].in_block) places[variable] = count++;
   }
-  std::vector<Sharing> all(count);
-  std::vector<Sharing> paired(count);
+  std::vector<Sharers> all(count);
+  std::vector<Sharers> paired(count);
   for (std::size_t i = 0; i < kept_.size(); ++i) {
     const Shape& shape = kept_.shape(i, locksets);
     const Uses uses = this->uses(shape, nullptr);

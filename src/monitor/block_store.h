@@ -54,6 +54,10 @@ struct BlockAccess {
   friend bool operator==(const BlockAccess&, const BlockAccess&) = default;
 };
 
+inline bool conflict(const BlockAccess& a, const BlockAccess& b) {
+  return a.variable == b.variable && (a.is_write() || b.is_write());
+}
+
 // Two accesses of a transaction, in its order: to one variable (1v) or to two (2v). Who compares
 // 1v-blocks asks only for the locks held across. So, if all shapes were kept, those whose accesses
 // differ in nothing but their locks are one, with any of the accesses; a server with a lock for

@@ -13,7 +13,7 @@ namespace tomos {
 namespace {
 
 // A step takes about ten nanoseconds, thirty when memory is slow.
-constexpr std::uint64_t kBudget = 100'000'000;
+constexpr std::uint64_t kMostChains = 100'000'000;
 
 using Node = LockTree::Node;
 using NodeId = LockTree::NodeId;
@@ -80,7 +80,7 @@ std::string pattern_of(std::span<const std::string> locks) {
   return pattern + locks[0];
 }
 
-std::string fix_of(std::span<const std::string> locks, bool is_upgrade) {
+std::string fix_of_cycle(std::span<const std::string> locks, bool is_upgrade) {
   if (is_upgrade) {
     return fmt::format(
         "take {0} for writing from the start, or let {0} go before taking it for writing",
@@ -180,7 +180,7 @@ std::vector<NodeId> LockOrder::suspects() {
 }
 
 void LockOrder::finish() {
-  SearchBudget budget(kBudget, options_.stop);
+  SearchBudget budget(kMostChains, options_.stop);
   const Simultaneous simultaneous(tree_.context().periods(), budget);
   const std::vector<NodeId> nodes = suspects();
   const auto is_other = [&](NodeId a, NodeId b) {
@@ -353,7 +353,7 @@ Finding LockOrder::tell(const Deadlock& deadlock, const Names& names) const {
       lock_of(tree_.node(first.holds).lock) == lock_of(tree_.node(first.wants).lock);
   finding.pattern = pattern_of(locks);
   finding.message = message_of(finding.events);
-  finding.fix = fix_of(locks, is_upgrade);
+  finding.fix = fix_of_cycle(locks, is_upgrade);
   return finding;
 }
 

@@ -2,17 +2,13 @@
 
 #include <utility>
 
+#include "monitor/interned.h"
+
 namespace tomos {
 
 namespace {
 
-constexpr std::uint64_t kMix = 0x9e37'79b9'7f4a'7c15U;
 constexpr std::size_t kNoted = 4096;  // a power of two
-
-std::uint64_t mix(std::uint64_t h, std::uint64_t value) {
-  h = (h ^ value) * kMix;
-  return h ^ (h >> 32U);
-}
 
 }  // namespace
 

@@ -13,7 +13,7 @@ namespace tomos {
 
 namespace {
 
-std::uint64_t mix(std::uint64_t key, const SeenAccess& seen, Op op) {
+std::uint64_t with(std::uint64_t key, const SeenAccess& seen, Op op) {
   if (seen.period == kNoPeriod) return key;
   for (const std::uint64_t value :
        {std::uint64_t{seen.location} << 32U | seen.transaction, static_cast<std::uint64_t>(op)}) {
@@ -36,7 +36,7 @@ std::string access_of(const Finding& finding, const Finding::Event& event) {
                      locks_of(event));
 }
 
-std::string fix_of(const Finding& finding) {
+std::string fix_of_race(const Finding& finding) {
   const std::string& variable = finding.events.front().variable;
   if (finding.events.size() == 2) {
     for (const bool swapped : {false, true}) {
@@ -109,7 +109,7 @@ RaceNews Races::update(RaceDetector detector, SharedId variable, const RaceAcces
 }
 
 void Races::add(RaceDetector detector, const Race& race) {
-  const std::uint64_t key = mix(mix(0, race.first, race.first_op), race.second, race.second_op);
+  const std::uint64_t key = with(with(0, race.first, race.first_op), race.second, race.second_op);
   const auto [at, is_new] = by_key_.try_emplace(key, found_.size());
   if (is_new && found_.size() >= options_.max_findings) {
     by_key_.erase(at);
@@ -184,7 +184,7 @@ Finding Races::finding_of(const Found& found, const Names& names) const {
           ? fmt::format("{} on {} between {} and {}", who(found), finding.events[0].variable,
                         access_of(finding, finding.events[0]), last)
           : fmt::format("{} on {} with {}", who(found), finding.events[0].variable, last);
-  finding.fix = fix_of(finding);
+  finding.fix = fix_of_race(finding);
   return finding;
 }
 

@@ -30,8 +30,6 @@ Op op_of(TreeStep::Kind kind) {
   return Op::kBegin;
 }
 
-bool is_access(const Event& event) { return event.op == Op::kRead || event.op == Op::kWrite; }
-
 const Context::Held* held_by(const Context::Thread& thread, LockId lock) {
   const auto held = std::ranges::find(thread.held, lock, &Context::Held::lock);
   return held == thread.held.end() ? nullptr : &*held;
@@ -45,10 +43,10 @@ void Reduction::on_events(std::span<const Event> events) {
   constexpr std::size_t kLater = 24;
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (i + kLater < events.size()) {
-      if (const Event& later = events[i + kLater]; is_access(later)) {
+      if (const Event& later = events[i + kLater]; is_access(later.op)) {
         variables_.expect_later(later.object);
       }
-      if (const Event& soon = events[i + kSoon]; is_access(soon)) {
+      if (const Event& soon = events[i + kSoon]; is_access(soon.op)) {
         variables_.expect_soon(soon.object);
       }
     }

@@ -27,8 +27,6 @@ std::uint64_t key_of(const MisfitReport& report) {
   return key;
 }
 
-bool is_access(Op op) { return op == Op::kRead || op == Op::kWrite; }
-
 bool same_transaction(const RacePartner& a, const RacePartner& b) {
   return a.is_known && b.is_known && a.period == b.period && a.transaction == b.transaction;
 }
@@ -164,7 +162,7 @@ std::string fix_locks(const MisfitReport& report, const Names& names) {
                      from, place(names, second.location), object_name(second, names), lock);
 }
 
-std::string fix_of(const MisfitReport& report, const Names& names) {
+std::string fix_of_misfit(const MisfitReport& report, const Names& names) {
   if (!is_access(report.first.op) && !is_access(report.second.op)) return fix_locks(report, names);
   const std::string variable =
       object_name(is_access(report.first.op) ? report.first : report.second, names);
@@ -203,7 +201,7 @@ Finding finding_of(const MisfitReport& report, const Names& names) {
   finding.message = is_access(report.first.op)
                         ? fmt::format("{} may not be atomic: it {}; then it {}", who, one, other)
                         : fmt::format("{} may not be atomic: it {} after it {}", who, other, one);
-  finding.fix = fix_of(report, names);
+  finding.fix = fix_of_misfit(report, names);
   return finding;
 }
 

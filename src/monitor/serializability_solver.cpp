@@ -11,7 +11,7 @@ namespace tomos {
 
 namespace {
 
-constexpr std::uint32_t kNone = ~std::uint32_t{0};
+constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
 bool conflict(const SmallRun::Item& a, const SmallRun::Item& b) {
   return a.thread != b.thread && a.object == b.object && a.is_access() && b.is_access() &&
@@ -19,7 +19,7 @@ bool conflict(const SmallRun::Item& a, const SmallRun::Item& b) {
 }
 
 // What is read and last written: for each read the write it sees, for each variable the last write
-// (items; kNone: the value from before the run).
+// (items; kNowhere: the value from before the run).
 struct View {
   std::map<std::uint32_t, std::uint32_t> read;
   std::map<SharedId, std::uint32_t> last;
@@ -30,7 +30,7 @@ View view_of(const SmallRun& run, const std::vector<std::uint32_t>& order) {
   for (const std::uint32_t i : order) {
     const SmallRun::Item& item = run.items[i];
     if (!item.is_access()) continue;
-    const auto last = view.last.try_emplace(item.object, kNone).first;
+    const auto last = view.last.try_emplace(item.object, kNowhere).first;
     if (item.op == Op::kRead) {
       view.read[i] = last->second;
     } else {
@@ -118,7 +118,7 @@ class SerialSearch {
       }
       held_[thread] = item.held;
       if (!item.is_access()) continue;
-      const auto last = last_.try_emplace(item.object, kNone).first;
+      const auto last = last_.try_emplace(item.object, kNowhere).first;
       if (item.op == Op::kWrite) {
         last->second = i;
       } else if (view_.read.at(i) != last->second) {
@@ -188,7 +188,7 @@ class Formula {
   void forbid(const View& view) {
     for (const auto& [read, write] : view.read) solver_.add(-reads_.at({read, write}));
     for (const auto& [variable, write] : view.last) {
-      if (write != kNone) solver_.add(-last_.at(write));
+      if (write != kNowhere) solver_.add(-last_.at(write));
     }
     solver_.add(0);
   }
@@ -234,11 +234,11 @@ class Formula {
     }
   }
 
-  // From the item that takes a lock to the one that gives it back (kNone: nobody).
+  // From the item that takes a lock to the one that gives it back (kNowhere: nobody).
   struct Section {
     ThreadId thread;
     std::uint32_t from;
-    std::uint32_t to = kNone;
+    std::uint32_t to = kNowhere;
   };
   struct Sections {
     std::vector<Section> any;
@@ -266,7 +266,7 @@ class Formula {
         }
         if (!has(before, exclusive) || has(after, exclusive)) continue;
         for (Section& section : sections) {
-          if (section.thread == item.thread && section.to == kNone) section.to = i;
+          if (section.thread == item.thread && section.to == kNowhere) section.to = i;
         }
       }
       before = after;
@@ -276,8 +276,8 @@ class Formula {
         for (const Section& other : sections.any) {
           if (one.thread == other.thread) continue;
           std::vector<Literal> either;
-          if (one.to != kNone) either.push_back(before(one.to, other.from));
-          if (other.to != kNone) either.push_back(before(other.to, one.from));
+          if (one.to != kNowhere) either.push_back(before(one.to, other.from));
+          if (other.to != kNowhere) either.push_back(before(other.to, one.from));
           clause(either);
         }
       }
@@ -334,7 +334,7 @@ class Formula {
       const std::vector<std::uint32_t>& of = writes[run_.items[read].object];
       std::vector<Literal> some;
       const Literal untouched = fresh();
-      reads_[{read, kNone}] = untouched;
+      reads_[{read, kNowhere}] = untouched;
       some.push_back(untouched);
       for (const std::uint32_t write : of) {
         clause({-untouched, before(read, write)});

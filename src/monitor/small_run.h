@@ -21,7 +21,7 @@ struct SmallRun {
     PeriodId period;
     Op op;  // kRead, kWrite, kAcquire, kRelease
 
-    bool is_access() const { return op == Op::kRead || op == Op::kWrite; }
+    bool is_access() const { return tomos::is_access(op); }
   };
   struct Unit {
     ThreadId thread;

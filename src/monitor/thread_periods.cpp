@@ -284,11 +284,11 @@ std::optional<std::pair<PeriodId, PeriodId>> ThreadPeriods::find_concurrent(
 bool ThreadPeriods::any_concurrent(std::span<const PeriodId> a, std::span<const PeriodId> b) const {
   // In the order of the ids, each period must come after all of the other set so far. If it comes
   // after one that did, only those since then are left to compare.
-  constexpr PeriodId kNone = ~PeriodId{0};
+  constexpr PeriodId kNothing = ~PeriodId{0};
   struct Side {
     std::span<const PeriodId> periods;
     std::size_t next = 0;
-    PeriodId covers = kNone;  // comes after the other side's first `covered`
+    PeriodId covers = kNothing;  // comes after the other side's first `covered`
     std::size_t covered = 0;
   };
   Side sides[2] = {{.periods = a}, {.periods = b}};  // NOLINT(modernize-avoid-c-arrays)
@@ -300,7 +300,7 @@ bool ThreadPeriods::any_concurrent(std::span<const PeriodId> a, std::span<const 
     Side& own = sides[take_a ? 0 : 1];
     Side& other = sides[take_a ? 1 : 0];
     const PeriodId period = own.periods[own.next++];
-    std::size_t from = own.covers != kNone && before(own.covers, period) ? own.covered : 0;
+    std::size_t from = own.covers != kNothing && before(own.covers, period) ? own.covered : 0;
     for (; from < other.next; ++from) {
       if (other.periods[from] != period && !before(other.periods[from], period)) return true;
     }

@@ -19,7 +19,7 @@ struct Step {
   LocksetId held;  // mode locks held at an access, or after a lock operation
   Op op;           // kRead, kWrite, kAcquire, kRelease
 
-  bool is_access() const { return op == Op::kRead || op == Op::kWrite; }
+  bool is_access() const { return tomos::is_access(op); }
   friend bool operator==(const Step&, const Step&) = default;
 };
 

@@ -4,16 +4,11 @@
 #include <bit>
 #include <utility>
 
+#include "monitor/interned.h"
+
 namespace tomos {
 
 namespace {
-
-constexpr std::uint64_t kMix = 0x9e37'79b9'7f4a'7c15U;
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
-  hash = (hash ^ value) * kMix;
-  return hash ^ (hash >> 32U);
-}
 
 std::uint64_t hash_of(std::span<const TreeStep> steps) {
   std::uint64_t hash = steps.size();

@@ -14,8 +14,6 @@ bool is_several(const Witness& witness) {
   return witness.slot == Frontier::kNobody && witness.position == kSeveral;
 }
 
-bool is_access(Op op) { return op == Op::kRead || op == Op::kWrite; }
-
 }  // namespace
 
 void VectorClock::on_events(std::span<const Event> events) {

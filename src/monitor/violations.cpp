@@ -104,7 +104,7 @@ std::string message_of(const Finding& finding) {
 }
 
 // Which lock would have to be held from where to where for the first transaction to stay whole.
-std::string fix_of(const Finding& finding) {
+std::string fix_of_cut(const Finding& finding) {
   const Finding::Event* first = nullptr;
   const Finding::Event* last = nullptr;
   std::map<std::string, std::size_t> holders;
@@ -205,7 +205,7 @@ std::vector<Finding> Violations::findings(std::string_view analysis, const Names
     }
     finding.pattern = pattern_of(finding);
     finding.message = message_of(finding);
-    finding.fix = fix_of(finding);
+    finding.fix = fix_of_cut(finding);
     findings.push_back(std::move(finding));
   }
   return findings;

@@ -12,10 +12,10 @@
 namespace tomos::symbols {
 namespace {
 
-constexpr int kMaxDepth = 48;
+constexpr int kMostNested = 48;
 constexpr std::uint64_t kPointerSize = 8;
 
-std::optional<std::uint64_t> number(Dwarf_Die die, unsigned attribute) {
+std::optional<std::uint64_t> constant(Dwarf_Die die, unsigned attribute) {
   Dwarf_Attribute value;
   Dwarf_Word word = 0;
   if (dwarf_attr_integrate(&die, attribute, &value) == nullptr ||
@@ -31,7 +31,7 @@ bool is_class(int tag) {
 
 // The type under its other names and its qualifiers.
 Dwarf_Die peeled(Dwarf_Die type) {
-  for (int i = 0; i < kMaxDepth; ++i) {
+  for (int i = 0; i < kMostNested; ++i) {
     switch (dwarf_tag(&type)) {
       case DW_TAG_typedef:
       case DW_TAG_const_type:
@@ -55,12 +55,12 @@ Dwarf_Die peeled(Dwarf_Die type) {
 std::vector<std::uint64_t> dimensions(Dwarf_Die array) {
   std::vector<std::uint64_t> counts;
   Dwarf_Die child;
-  for (int more = dwarf_child(&array, &child); more == 0 && counts.size() < kMaxDepth;
+  for (int more = dwarf_child(&array, &child); more == 0 && counts.size() < kMostNested;
        more = dwarf_siblingof(&child, &child)) {
     if (dwarf_tag(&child) != DW_TAG_subrange_type) continue;
-    if (const auto count = number(child, DW_AT_count)) {
+    if (const auto count = constant(child, DW_AT_count)) {
       counts.push_back(*count);
-    } else if (const auto upper = number(child, DW_AT_upper_bound)) {
+    } else if (const auto upper = constant(child, DW_AT_upper_bound)) {
       counts.push_back(*upper + 1);
     } else {
       counts.push_back(0);
@@ -71,7 +71,7 @@ std::vector<std::uint64_t> dimensions(Dwarf_Die array) {
 
 std::uint64_t size_within(Dwarf_Die type, int depth) {
   type = peeled(type);
-  if (const auto size = number(type, DW_AT_byte_size)) return *size;
+  if (const auto size = constant(type, DW_AT_byte_size)) return *size;
   switch (dwarf_tag(&type)) {
     case DW_TAG_pointer_type:
     case DW_TAG_reference_type:
@@ -79,7 +79,7 @@ std::uint64_t size_within(Dwarf_Die type, int depth) {
       return kPointerSize;
     case DW_TAG_array_type: {
       const std::optional<Dwarf_Die> element = referred(type, DW_AT_type);
-      if (!element || depth > kMaxDepth) return 0;
+      if (!element || depth > kMostNested) return 0;
       std::uint64_t size = size_within(*element, depth + 1);
       for (const std::uint64_t count : dimensions(type)) size *= count;
       return size;
@@ -236,7 +236,7 @@ std::string Layout::part(DebugInfo& info, Dwarf_Die type, std::string name, std:
 }
 
 bool Layout::walk(Type type, std::uint64_t offset, Path& path, int depth) {
-  if (depth > kMaxDepth) return true;
+  if (depth > kMostNested) return true;
   type = defined(type);
   const int tag = dwarf_tag(&type.die);
   if (tag == DW_TAG_array_type) return walk_array(type, offset, path, depth);
@@ -297,7 +297,7 @@ bool Layout::walk_class(const Type& type, std::uint64_t offset, Path& path, int 
 
 bool Layout::walk_base(const Type& type, Dwarf_Die base, std::uint64_t offset, Path& path,
                        int depth) {
-  const std::optional<std::uint64_t> at = number(base, DW_AT_data_member_location);
+  const std::optional<std::uint64_t> at = constant(base, DW_AT_data_member_location);
   const std::optional<Dwarf_Die> base_type = referred(base, DW_AT_type);
   if (!at || !base_type || *at > offset) return false;  // a virtual base's place is not a number
   const Type inner = defined({type.info, *base_type});
@@ -319,10 +319,10 @@ bool Layout::walk_member(const Type& type, Dwarf_Die member, std::uint64_t offse
   const std::optional<Dwarf_Die> member_type = referred(member, DW_AT_type);
   if (!member_type) return false;
   const Type inner = defined({type.info, *member_type});
-  std::uint64_t at = number(member, DW_AT_data_member_location).value_or(0);
+  std::uint64_t at = constant(member, DW_AT_data_member_location).value_or(0);
   std::uint64_t size = size_of(inner.die);
-  if (const auto bits = number(member, DW_AT_bit_size)) {
-    const std::uint64_t first = number(member, DW_AT_data_bit_offset).value_or(at * 8);
+  if (const auto bits = constant(member, DW_AT_bit_size)) {
+    const std::uint64_t first = constant(member, DW_AT_data_bit_offset).value_or(at * 8);
     at = first / 8;
     size = (first % 8 + *bits + 7) / 8;
   }

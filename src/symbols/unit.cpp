@@ -11,7 +11,7 @@ namespace tomos::symbols {
 namespace {
 
 // Nesting in real programs stays far below; a damaged file must not use up the stack.
-constexpr int kMaxDepth = 256;
+constexpr int kDeepest = 256;
 
 bool has_fixed_address(Dwarf_Die* variable) {
   Dwarf_Attribute attribute;
@@ -45,7 +45,7 @@ Unit::Unit(Dwarf_Die root, const DebugFile& file) : root_(root), file_(file) {
 
 void Unit::walk(Dwarf_Die die, std::int32_t container, std::int32_t scope, int depth) {
   Dwarf_Die child;
-  if (depth > kMaxDepth || dwarf_child(&die, &child) != 0) return;
+  if (depth > kDeepest || dwarf_child(&die, &child) != 0) return;
   do {
     // Forward only: in a damaged file a sibling may be said to be anywhere.
     if (!std::less<>()(last_, child.addr)) return;

@@ -27,39 +27,39 @@ void Guards::take(const Event& event) {
   if (event.thread >= threads_.size()) threads_.resize(event.thread + std::size_t{1});
   Thread& thread = threads_[event.thread];
   switch (event.op) {
-    case Op::kRead:
-    case Op::kWrite:
+    case tomos::Op::kRead:
+    case tomos::Op::kWrite:
       access(thread, event.object);
       break;
-    case Op::kAcquire:
+    case tomos::Op::kAcquire:
       acquire(thread, event.object);
       break;
-    case Op::kRelease:
+    case tomos::Op::kRelease:
       release(thread, event.object);
       break;
-    case Op::kBegin:
+    case tomos::Op::kBegin:
       ++thread.depth;
       break;
-    case Op::kEnd:
+    case tomos::Op::kEnd:
       if (thread.depth > 0) --thread.depth;
       if (thread.depth == 0) close(thread);
       break;
-    case Op::kFree:
+    case tomos::Op::kFree:
       variables_[event.object].freed = true;
       if (variables_[event.object].open == 0) end_life(event.object);
       break;
-    case Op::kFork:
-    case Op::kJoin:
-    case Op::kBarrier:
-    case Op::kSignal:
-    case Op::kWait:
-    case Op::kExit:
+    case tomos::Op::kFork:
+    case tomos::Op::kJoin:
+    case tomos::Op::kBarrier:
+    case tomos::Op::kSignal:
+    case tomos::Op::kWait:
+    case tomos::Op::kExit:
       close(thread);
       break;
-    case Op::kReadAcquire:
-    case Op::kReadRelease:
-    case Op::kNew:
-    case Op::kEscape:
+    case tomos::Op::kReadAcquire:
+    case tomos::Op::kReadRelease:
+    case tomos::Op::kNew:
+    case tomos::Op::kEscape:
       break;
   }
 }

@@ -18,14 +18,14 @@ void Repair::flush(Thread& thread, std::vector<Event>& out) {
 void Repair::let_go(ThreadId thread, LockId lock, std::vector<Event>& out) {
   std::vector<Hold>& held = threads_[thread].held;
   const auto hold = std::ranges::find(held, lock, &Hold::lock);
-  const auto release = [&](Op op, std::uint32_t times) {
+  const auto release = [&](tomos::Op op, std::uint32_t times) {
     for (; times > 0; --times) {
       out.push_back({.thread = thread, .object = lock, .op = op});
       ++repaired_;
     }
   };
-  release(Op::kReadRelease, hold->reads);
-  release(Op::kRelease, hold->writes);
+  release(tomos::Op::kReadRelease, hold->reads);
+  release(tomos::Op::kRelease, hold->writes);
   held.erase(hold);
   std::erase(holders_[lock], thread);
 }
@@ -35,7 +35,7 @@ void Repair::close(ThreadId thread, std::vector<Event>& out) {
   closed.begun.clear();
   while (!closed.held.empty()) let_go(thread, closed.held.back().lock, out);
   for (; closed.depth > 0; --closed.depth) {
-    out.push_back({.thread = thread, .op = Op::kEnd});
+    out.push_back({.thread = thread, .op = tomos::Op::kEnd});
     ++repaired_;
   }
 }
@@ -47,7 +47,7 @@ void Repair::destroy(LockId lock, std::vector<Event>& out) {
 
 void Repair::acquire(const Event& event, std::vector<Event>& out) {
   if (event.object >= holders_.size()) holders_.resize(event.object + std::size_t{1});
-  const bool reads = event.op == Op::kReadAcquire;
+  const bool reads = event.op == tomos::Op::kReadAcquire;
   Holders& holders = holders_[event.object];
   for (std::size_t i = holders.size(); i-- > 0;) {
     const ThreadId other = holders[i];
@@ -72,7 +72,7 @@ void Repair::release(const Event& event, std::vector<Event>& out) {
     ++repaired_;
     return;
   }
-  bool reads = event.op == Op::kReadRelease;
+  bool reads = event.op == tomos::Op::kReadRelease;
   if ((reads ? hold->reads : hold->writes) == 0) {
     ++repaired_;
     reads = !reads;
@@ -83,7 +83,7 @@ void Repair::release(const Event& event, std::vector<Event>& out) {
     std::erase(holders_[event.object], event.thread);
   }
   Event right = event;
-  right.op = reads ? Op::kReadRelease : Op::kRelease;
+  right.op = reads ? tomos::Op::kReadRelease : tomos::Op::kRelease;
   pass(right, out);
 }
 
@@ -128,43 +128,43 @@ void Repair::step(const Event& event, std::vector<Event>& out) {
   }
   Thread& thread = at(event.thread);
   switch (event.op) {
-    case Op::kBegin:
+    case tomos::Op::kBegin:
       thread.begun.push_back(event);
       if (everything_) {
         thread.state = State::kRuns;
         flush(thread, out);
       }
       break;
-    case Op::kEnd:
+    case tomos::Op::kEnd:
       end(event, out);
       break;
-    case Op::kAcquire:
-    case Op::kReadAcquire:
+    case tomos::Op::kAcquire:
+    case tomos::Op::kReadAcquire:
       acquire(event, out);
       break;
-    case Op::kRelease:
-    case Op::kReadRelease:
+    case tomos::Op::kRelease:
+    case tomos::Op::kReadRelease:
       release(event, out);
       break;
-    case Op::kFork:
+    case tomos::Op::kFork:
       fork(event, out);
       break;
-    case Op::kJoin:
+    case tomos::Op::kJoin:
       join(event, out);
       break;
-    case Op::kExit:
+    case tomos::Op::kExit:
       close(event.thread, out);
       pass(event, out);
       threads_[event.thread].state = State::kExited;
       break;
-    case Op::kRead:
-    case Op::kWrite:
-    case Op::kBarrier:
-    case Op::kSignal:
-    case Op::kWait:
-    case Op::kNew:
-    case Op::kEscape:
-    case Op::kFree:
+    case tomos::Op::kRead:
+    case tomos::Op::kWrite:
+    case tomos::Op::kBarrier:
+    case tomos::Op::kSignal:
+    case tomos::Op::kWait:
+    case tomos::Op::kNew:
+    case tomos::Op::kEscape:
+    case tomos::Op::kFree:
       pass(event, out);
       break;
   }

@@ -28,7 +28,7 @@ namespace tomos {
 
 namespace {
 
-constexpr std::size_t kBatch = 8192;
+constexpr std::size_t kParsed = 8192;
 constexpr std::size_t kPutOff = 32;
 constexpr std::size_t kShortestEvent = 6;  // "T|end" and a line feed
 
@@ -341,8 +341,8 @@ void StdReader::one_line(Batch& batch, std::string_view text) {
 void StdReader::lines(Batch& batch, std::string_view text) {
   const char* p = text.begin();
   const char* const to = text.end();
-  batch.events.resize(std::min(kBatch, filled_ + text.size() / kShortestEvent + 1));
-  while (p != to && filled_ < kBatch && !error_) {
+  batch.events.resize(std::min(kParsed, filled_ + text.size() / kShortestEvent + 1));
+  while (p != to && filled_ < kParsed && !error_) {
     if (quick_line(p, batch.events[filled_])) [[likely]] {
       ++lines_;
       append(batch);
@@ -363,7 +363,7 @@ Result<void> StdReader::next(Batch& batch) {
   batch.first = events_;
   batch.first_line = 0;
   filled_ = 0;
-  while (filled_ < kBatch && !error_) {
+  while (filled_ < kParsed && !error_) {
     const std::string_view view = input_->view();
     const std::size_t feed = view.rfind('\n');
     if (feed != std::string_view::npos) {

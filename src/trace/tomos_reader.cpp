@@ -25,11 +25,11 @@ namespace {
 
 using namespace layout;
 
-constexpr std::size_t kBatch = 8192;
+constexpr std::size_t kDecoded = 8192;
 constexpr std::size_t kSlice = 1024;  // widened columns of a slice stay in the first-level cache
-static_assert(kBatch % kSlice == 0);
+static_assert(kDecoded % kSlice == 0);
 
-struct FreeContext {
+struct FreeDecompression {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
 
@@ -85,7 +85,7 @@ class TomosReader : public Source {
   std::unexpected<Error> unknown(const ChunkHead& head) const;
 
   std::unique_ptr<Input> input_;
-  std::unique_ptr<ZSTD_DCtx, FreeContext> context_;
+  std::unique_ptr<ZSTD_DCtx, FreeDecompression> context_;
   Names names_;
   bool started_ = false;
   bool ended_ = false;
@@ -280,7 +280,7 @@ void TomosReader::decode_slice(Event* to, std::size_t from, std::size_t count) c
 
 // The next events of the chunk, up to one that makes no sense.
 void TomosReader::decode(Batch& batch) {
-  const std::size_t count = std::min(kBatch, count_ - taken_);
+  const std::size_t count = std::min(kDecoded, count_ - taken_);
   batch.events.resize(count);
   const IdLimits limits(names_);
   for (std::size_t at = 0; at < count; at += kSlice) {

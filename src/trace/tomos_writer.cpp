@@ -28,7 +28,7 @@ static_assert(kNamesBytes + kMaxName + 2 <= kMaxChunk);
 static_assert(kChunkEvents <= kMaxChunkEvents);
 constexpr int kLevel = 1;
 
-struct FreeContext {
+struct FreeCompression {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
 };
 
@@ -105,7 +105,7 @@ class TomosWriter : public Writer {
   Result<void> put_chunk(ChunkType type, std::uint32_t count, std::string_view raw);
 
   std::unique_ptr<Output> output_;
-  std::unique_ptr<ZSTD_CCtx, FreeContext> context_;
+  std::unique_ptr<ZSTD_CCtx, FreeCompression> context_;
   std::vector<Event> events_;
   std::array<Pending, kNameKindCount> pending_;
   KnownNames known_ = kImplicitNames;  // those in the file and the pending ones

@@ -40,7 +40,6 @@ constexpr LockId atomic_lock(VariableId variable, std::uint32_t life) {
 }
 constexpr VariableId variable_of(LockId atomic) { return (atomic - kMaxLocks) / kMaxLives; }
 
-constexpr bool is_access(Op op) { return op == Op::kRead || op == Op::kWrite; }
 inline Form form_of(const Event& raw) { return static_cast<Form>(raw.spare); }
 
 // The trace. An atomic operation is an access under a lock that belongs to the variable, taken for

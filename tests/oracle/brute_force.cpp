@@ -24,8 +24,6 @@ namespace tomos::oracle {
 
 namespace {
 
-bool is_access(Op op) { return op == Op::kRead || op == Op::kWrite; }
-
 bool splits(Op op) {
   return op == Op::kFork || op == Op::kJoin || op == Op::kBarrier || op == Op::kSignal ||
          op == Op::kWait;

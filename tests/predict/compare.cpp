@@ -59,7 +59,8 @@ Outcome end(Monitor& monitor) {
   return outcome;
 }
 
-Outcome judge(const Subject& subject, Switch way, std::span<const Event> trace, Random& random) {
+Outcome outcome_of(const Subject& subject, Switch way, std::span<const Event> trace,
+                   Random& random) {
   const std::unique_ptr<Monitor> monitor = subject.analysis->make(options(way));
   feed(*monitor, trace, random);
   return end(*monitor);
@@ -137,7 +138,7 @@ const Truth& Case::truth(Switch way) {
 Comparison compare(const Subject& subject, Switch way, Case& subject_case, std::uint64_t seed) {
   const Trace& trace = subject_case.trace();
   Random random(seed, static_cast<std::uint64_t>(way));
-  const Outcome outcome = judge(subject, way, trace, random);
+  const Outcome outcome = outcome_of(subject, way, trace, random);
   Comparison result{.verdict = outcome.verdict};
   const auto wrong = [&](Wrong kind, std::string text) {
     result.wrong = kind;
@@ -146,7 +147,7 @@ Comparison compare(const Subject& subject, Switch way, Case& subject_case, std::
   };
 
   if (!matters(way, subject, trace)) {
-    const Outcome usual = judge(subject, Switch::kDefault, trace, random);
+    const Outcome usual = outcome_of(subject, Switch::kDefault, trace, random);
     if (usual.verdict == outcome.verdict) return result;
     return wrong(Wrong::kSwitch, fmt::format("{}: {}with {}: {}", subject.name, usual.text(),
                                              predict::word(way), outcome.text()));
@@ -180,7 +181,7 @@ Comparison compare(const Subject& subject, Switch way, Case& subject_case, std::
   }
   if (subject.order_matters) return result;
   if (const std::optional<Trace> other = observed_otherwise(trace, seed)) {
-    const Outcome again = judge(subject, way, *other, random);
+    const Outcome again = outcome_of(subject, way, *other, random);
     if (again.verdict != outcome.verdict) {
       return wrong(Wrong::kOrder,
                    fmt::format("{}: {}observed otherwise:\n{}{}: {}", subject.name, outcome.text(),

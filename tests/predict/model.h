@@ -74,6 +74,4 @@ Model only_transactions(const Model& model, std::span<const std::size_t> kept);
 // The accesses to other variables are gone.
 Model only_variable(const Model& model, std::uint32_t variable);
 
-inline bool is_access(Op op) { return op == Op::kRead || op == Op::kWrite; }
-
 }  // namespace tomos::predict

@@ -17,19 +17,19 @@
 namespace tomos::runtime {
 namespace {
 
-constexpr std::uint32_t kThreads = 4;
-constexpr std::uint32_t kTurns = 2000;
+constexpr std::uint32_t kWorkers = 4;
+constexpr std::uint32_t kRounds = 2000;
 constexpr Address kMemory = 0x1234'0000'0000;
 
 // Work for each thread, by number, all at once.
 void in_threads(const std::function<void(std::uint32_t)>& work) {
   std::atomic<std::uint32_t> here = 0;
   std::vector<std::thread> all;
-  all.reserve(kThreads);
-  for (std::uint32_t i = 0; i < kThreads; ++i) {
+  all.reserve(kWorkers);
+  for (std::uint32_t i = 0; i < kWorkers; ++i) {
     all.emplace_back([&, i] {
       ++here;
-      while (here < kThreads) std::this_thread::yield();
+      while (here < kWorkers) std::this_thread::yield();
       work(i);
     });
   }
@@ -52,7 +52,7 @@ TEST(SharedState, StampsFollowTheOrderOfALock) {
   std::uint32_t backwards = 0;
   in_threads([&](std::uint32_t) {
     Stamp own = ticks();
-    for (std::uint32_t turn = 0; turn < kTurns; ++turn) {
+    for (std::uint32_t turn = 0; turn < kRounds; ++turn) {
       const Guard guard(lock);
       own = follow(kMemory, own);
       if (own <= last) ++backwards;
@@ -67,9 +67,9 @@ TEST(SharedState, TableKeepsWhatEachThreadPutIn) {
   AddressTable<std::uint32_t> table;
   std::atomic<std::uint32_t> wrong = 0;
   in_threads([&](std::uint32_t thread) {
-    for (std::uint32_t turn = 0; turn < kTurns; ++turn) {
+    for (std::uint32_t turn = 0; turn < kRounds; ++turn) {
       // Few buckets' worth of keys, so that threads meet in the chains.
-      const Address key = kMemory + Address{turn % 64} * kThreads + thread;
+      const Address key = kMemory + Address{turn % 64} * kWorkers + thread;
       const Guard guard(table.lock());
       if (auto* old = table.find(key); old != nullptr) {
         if (old->value != thread) ++wrong;
@@ -87,7 +87,7 @@ TEST(SharedState, TableKeepsWhatEachThreadPutIn) {
 TEST(SharedState, AllThreadsSeeOneRegion) {
   set_up();
   constexpr std::uint32_t kRegions = 64;
-  std::array<std::array<std::atomic<Cell>*, kThreads>, kRegions> cells = {};
+  std::array<std::array<std::atomic<Cell>*, kWorkers>, kRegions> cells = {};
   in_threads([&](std::uint32_t thread) {
     for (std::uint32_t i = 0; i < kRegions; ++i) {
       cells[i][thread] = &cell_at(kMemory + i * kRegionSize);
@@ -96,7 +96,7 @@ TEST(SharedState, AllThreadsSeeOneRegion) {
   });
   for (const auto& region : cells) {
     for (const auto* cell : region) EXPECT_EQ(cell, region[0]);
-    EXPECT_EQ(*region[0], kThreads);
+    EXPECT_EQ(*region[0], kWorkers);
   }
 }
 
@@ -106,7 +106,7 @@ TEST(SharedState, ACellChangesHandsOneAccessAtATime) {
   cell = shared_exclusive(0, 1);
   std::atomic<std::uint32_t> backwards = 0;
   in_threads([&](std::uint32_t thread) {
-    for (std::uint32_t turn = 0; turn < kTurns; ++turn) {
+    for (std::uint32_t turn = 0; turn < kRounds; ++turn) {
       Cell old = cell.load(std::memory_order_relaxed);
       Cell fresh = 0;
       do {
@@ -126,10 +126,10 @@ TEST(SharedState, ObjectsOfOthersAreNotInTheWay) {
   constexpr Address kLarge = 65536;
   std::atomic<std::uint32_t> wrong = 0;
   in_threads([&](std::uint32_t thread) {
-    for (std::uint32_t turn = 0; turn < kTurns; ++turn) {
+    for (std::uint32_t turn = 0; turn < kRounds; ++turn) {
       const Address size = turn % 4 == 0 ? kLarge : kSmall;
       const Address base = kMemory + (size == kLarge ? kRegionSize : 0x100000);
-      const Address start = base + ((turn % 16) * kThreads + thread) * size;
+      const Address start = base + ((turn % 16) * kWorkers + thread) * size;
       add_object(start, size, thread + 1);
       const Object found = find_object(start + size / 2);
       if (found.start != start || found.size != size || found.pc != thread + 1) ++wrong;

@@ -42,7 +42,7 @@ std::vector<std::string> atomicities(const Inference& result) {
   return shown;
 }
 
-std::vector<std::string> messages(const Inference& result) {
+std::vector<std::string> findings_of(const Inference& result) {
   std::vector<std::string> shown;
   shown.reserve(result.findings.size());
   for (const Finding& finding : result.findings) shown.push_back(finding.message);
@@ -57,7 +57,7 @@ TEST(InferPaper, List) {
             (Lines{"ListElem.get x?mover:error", "List.add this?mover:atomic",
                    "List.addTwo this?mover:cmpd", "List.get this?mover:atomic"}));
   EXPECT_EQ(
-      messages(result),
+      findings_of(result),
       (Lines{"List.addTwo is not atomic: calls List.add again at list.aj2:19:10 after calling "
              "it at list.aj2:18:10: not reducible"}));
 }
@@ -92,7 +92,7 @@ TEST(InferPaper, CountersUnderOneInterface) {
   EXPECT_EQ(atomicities(result),
             (Lines{"Counter.inc isAlways(lock1)?atomic:(lock1?mover:error)",
                    "UnsyncCounter.inc lock2?mover:error", "SyncCounter.inc this?mover:atomic"}));
-  EXPECT_EQ(messages(result), Lines{});
+  EXPECT_EQ(findings_of(result), Lines{});
 }
 
 // Without the declaration the interface gets the least that bounds both classes, which says a
@@ -124,7 +124,7 @@ TEST(InferPaper, VectorConstructor) {
   EXPECT_EQ(atomicities(result), (Lines{"Collection.size isAlways(x)?atomic:(x?mover:error)",
                                         "Collection.toArray isAlways(x)?atomic:(x?mover:error)",
                                         "Vector.Vector isAlways(y)?cmpd:(y?mover:error)"}));
-  EXPECT_EQ(messages(result),
+  EXPECT_EQ(findings_of(result),
             (Lines{"Vector.Vector is not atomic: calls Collection.toArray at vector.aj2:18:7 after "
                    "calling Collection.size at vector.aj2:16:27: not reducible"}));
 }

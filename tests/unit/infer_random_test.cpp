@@ -19,9 +19,9 @@ namespace tomos::infer {
 namespace {
 
 constexpr std::size_t kMethods = 3;
-constexpr std::array<std::array<int, 5>, 5> kSequence = {
+constexpr std::array<std::array<int, 5>, 5> kAndThen = {
     {{0, 1, 2, 3, 4}, {1, 1, 2, 3, 4}, {2, 2, 3, 3, 4}, {3, 3, 3, 3, 4}, {4, 4, 4, 4, 4}}};
-constexpr std::array<int, 5> kIterate = {0, 1, 3, 3, 4};
+constexpr std::array<int, 5> kAgain = {0, 1, 3, 3, 4};
 constexpr std::array<std::string_view, 5> kNames = {"const", "mover", "atomic", "cmpd", "error"};
 
 // Of a method: when the lock is not held, and when it is.
@@ -35,9 +35,7 @@ struct Tree {
   std::vector<Tree> children;
 };
 
-int seq(int a, int b) {
-  return kSequence[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)];
-}
+int seq(int a, int b) { return kAndThen[static_cast<std::size_t>(a)][static_cast<std::size_t>(b)]; }
 
 int meaning(const Tree& tree, bool held, const Assignment& methods) {
   const auto child = [&](std::size_t i) { return meaning(tree.children[i], held, methods); };
@@ -55,7 +53,7 @@ int meaning(const Tree& tree, bool held, const Assignment& methods) {
     case Tree::Kind::kIf:
       return seq(child(0), std::max(child(1), child(2)));
     case Tree::Kind::kWhile:
-      return seq(child(0), kIterate[static_cast<std::size_t>(seq(child(1), child(0)))]);
+      return seq(child(0), kAgain[static_cast<std::size_t>(seq(child(1), child(0)))]);
     case Tree::Kind::kSync: {
       const int body = meaning(tree.children[0], true, methods);
       return held ? body : std::max(body, 2);

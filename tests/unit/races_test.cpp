@@ -52,12 +52,12 @@ std::string who(std::string_view words) {
 }
 
 // Figure 4. The older algorithms need two threads that have had the variable before.
-constexpr std::string_view kOthers = "A|acq(o1) A|r(x) A|rel(o1) B|acq(o1) B|r(x) B|rel(o1) ";
+constexpr std::string_view kTwoMore = "A|acq(o1) A|r(x) A|rel(o1) B|acq(o1) B|r(x) B|rel(o1) ";
 constexpr std::string_view kReaders =
     "T3|acq(o1) T3|r(x) T3|rel(o1) T2|acq(o2) T2|r(x) T2|rel(o2) ";
 
 TEST(Races, Figure4WithT1HasNone) {
-  const std::string trace = std::string(kOthers) + std::string(kReaders) +
+  const std::string trace = std::string(kTwoMore) + std::string(kReaders) +
                             "T1|acq(o1) T1|acq(o2) T1|w(x) T1|w(x) T1|rel(o2) T1|rel(o1)";
   EXPECT_EQ(who(trace), "eraser object atomizer");
 }
@@ -127,14 +127,14 @@ TEST(Races, APeriodThatIsOverStillCounts) {
 }
 
 // Two workers that hold the lock.
-constexpr std::string_view kForks = "T0|fork(T1) T0|fork(T2) ";
-constexpr std::string_view kWorkers =
+constexpr std::string_view kBothStart = "T0|fork(T1) T0|fork(T2) ";
+constexpr std::string_view kBothWork =
     "T1|acq(l) T1|r(x) T1|w(x) T1|rel(l) T2|acq(l) T2|r(x) T2|w(x) T2|rel(l) ";
 constexpr std::string_view kJoins = "T0|join(T1) T0|join(T2) ";
 
 std::string around(std::string_view first, std::string_view last) {
   std::string text(first);
-  for (const std::string_view part : {kForks, kWorkers, kJoins, last}) text += part;
+  for (const std::string_view part : {kBothStart, kBothWork, kJoins, last}) text += part;
   return text;
 }
 
@@ -151,7 +151,7 @@ TEST(Races, WithoutLockAndNotOrdered) {
   EXPECT_TRUE(racy(around("T3|w(x) ", "")));
   EXPECT_TRUE(racy(around("T0|w(x) ", "T3|r(x)")));
   // Before the join of T2, and after the fork of T1.
-  const std::string workers(kWorkers);
+  const std::string workers(kBothWork);
   EXPECT_TRUE(racy("T0|fork(T1) T0|fork(T2) " + workers + "T0|join(T1) T0|r(x) T0|join(T2)"));
   EXPECT_TRUE(racy("T0|fork(T1) T0|w(x) T0|fork(T2) " + workers));
   EXPECT_FALSE(racy("T0|fork(T1) T0|r(y) T0|fork(T2) " + workers));

@@ -135,9 +135,9 @@ TEST(RecordingGuards, EveryLifeIsJudgedByItself) {
 }
 
 // A random program with three locks, of which one guards most variables most of the time.
-class Generator {
+class RandomGuards {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed), care_(below(20)) {}
+  explicit RandomGuards(std::uint64_t seed) : random_(seed), care_(below(20)) {}
 
   RecordingWriter write() {
     constexpr std::uint64_t kThreads = 3;
@@ -231,7 +231,7 @@ TEST(RecordingGuards, MakeNoDifferenceToPairs) {
   int smaller = 0;
   for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(seed);
-    const RecordingWriter writer = Generator(seed).write();
+    const RecordingWriter writer = RandomGuards(seed).write();
     const MemoryFile file(writer.bytes());
     const auto recording = open_recording(file.path());
     ASSERT_TRUE(recording);

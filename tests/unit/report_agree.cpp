@@ -12,7 +12,7 @@
 namespace tomos {
 namespace {
 
-using Names = std::vector<std::string>;
+using Titles = std::vector<std::string>;
 
 Finding predicted(std::string analysis) {
   Finding finding = account_finding();
@@ -31,7 +31,7 @@ Finding reduced() {
 TEST(Agree, MakesOneOfWhatSeveralAnalysesFound) {
   const auto agreed = agree({account_finding(), reduced(), predicted("blocks")});
   ASSERT_EQ(agreed.size(), 1U);
-  EXPECT_EQ(agreed[0].analyses, (Names{"vector-clock", "blocks", "reduction"}));
+  EXPECT_EQ(agreed[0].analyses, (Titles{"vector-clock", "blocks", "reduction"}));
   EXPECT_EQ(agreed[0].verdict, Certainty::kObserved);
   EXPECT_EQ(agreed[0].pattern, "R-W-W");
 }
@@ -40,7 +40,7 @@ TEST(Agree, TheMostCertainStaysWhateverTheOrder) {
   const auto agreed = agree({predicted("blocks"), account_finding()});
   ASSERT_EQ(agreed.size(), 1U);
   EXPECT_EQ(agreed[0].analysis, "vector-clock");
-  EXPECT_EQ(agreed[0].analyses, (Names{"vector-clock", "blocks"}));
+  EXPECT_EQ(agreed[0].analyses, (Titles{"vector-clock", "blocks"}));
   EXPECT_EQ(agreed[0].verdict, Certainty::kObserved);
 }
 

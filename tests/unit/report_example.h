@@ -1,9 +1,13 @@
 // A finding for the tests of the printers: T1's withdraw was cut by T2's.
 #pragma once
 
+#include <string>
+
 #include "report/report.h"
 
 namespace tomos {
+
+inline bool has(const std::string& text, const std::string& part) { return text.contains(part); }
 
 inline Finding account_finding() {
   Finding finding;

@@ -19,10 +19,6 @@ std::string text_of(std::vector<Finding> findings) {
   return print_text(report_of(std::move(findings)), {.color = false, .columns = 100});
 }
 
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 TEST(PredictedText, DoesNotSayThatItHappened) {
   const std::string text = text_of({vector_blocks()});
   EXPECT_TRUE(text.starts_with(

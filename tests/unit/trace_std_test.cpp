@@ -19,7 +19,7 @@ using test::text_source;
 
 constexpr const char* kForm =
     "Write thread|operation|location, like T1|w(x)|12, or # before a comment.";
-constexpr const char* kOperations =
+constexpr const char* kKnownOperations =
     "The operations are begin, begin(label), end, acq(lock), rel(lock), racq(lock), rrel(lock), "
     "try(lock), rtry(lock), "
     "r(variable), w(variable), fork(thread), join(thread), barrier(name,count), signal(name), "
@@ -227,14 +227,17 @@ TEST(StdText, ErrorsNameTheLineTheTextAndTheRemedy) {
   expect_error("T1||1\n", "t.std:1", "an event without an operation: \"T1||1\"", kForm);
   expect_error("T1|\n", "t.std:1", "an event without an operation: \"T1|\"", kForm);
   expect_error("T1|foo(x)|1\n", "t.std:1", "unknown operation \"foo\": \"T1|foo(x)|1\"",
-               kOperations);
-  expect_error("T1|W(x)|1\n", "t.std:1", "unknown operation \"W\": \"T1|W(x)|1\"", kOperations);
-  expect_error("T1|acq|1\n", "t.std:1", "\"acq\" without an operand: \"T1|acq|1\"", kOperations);
-  expect_error("T1|r( )|1\n", "t.std:1", "\"r\" without an operand: \"T1|r( )|1\"", kOperations);
+               kKnownOperations);
+  expect_error("T1|W(x)|1\n", "t.std:1", "unknown operation \"W\": \"T1|W(x)|1\"",
+               kKnownOperations);
+  expect_error("T1|acq|1\n", "t.std:1", "\"acq\" without an operand: \"T1|acq|1\"",
+               kKnownOperations);
+  expect_error("T1|r( )|1\n", "t.std:1", "\"r\" without an operand: \"T1|r( )|1\"",
+               kKnownOperations);
   expect_error("T1|end(x)|1\n", "t.std:1", "\"end\" takes no operand: \"T1|end(x)|1\"",
-               kOperations);
+               kKnownOperations);
   expect_error("T1|exit(x)|1\n", "t.std:1", "\"exit\" takes no operand: \"T1|exit(x)|1\"",
-               kOperations);
+               kKnownOperations);
   expect_error("T1|r(a|b)|1\n", "t.std:1", "\"(\" without \")\": \"T1|r(a|b)|1\"",
                "Close the operand; inside a name write | as %7C.");
   expect_error("T1|r)x(|1\n", "t.std:1", "\"(\" without \")\": \"T1|r)x(|1\"",

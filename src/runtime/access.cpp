@@ -183,6 +183,7 @@ namespace {
                                    Address pc) {
   const AtWork at_work(&thread);
   if (!at_work) return;
+  thread.filter.note_unknown();
   look_at_stored_pointer(thread);
   abandon_familiar(thread);
   const bool shared = take_access(thread, address, size, write, pc);
@@ -202,14 +203,14 @@ bool is_familiar(Thread& thread, Address address, std::uint32_t size, bool write
 // local memory saves no registers.
 template <bool kWrite, std::uint32_t kSize>
 [[gnu::noinline]] void shared_access(Thread& thread, Address address, Address pc, Cell cell) {
-  if (is_no_pointer(thread)) {
+  if (is_no_pointer(thread) || is_nothing_new(thread)) {
     if (cell == thread.local_cell) return;
     if (cell == tomos::runtime::kIgnored ||
         (thread.familiar != nullptr
              ? is_familiar(thread, address, kSize, kWrite, pc)
              : thread.filter.is_known(address, kSize, kWrite, pc, cell) ||
                    thread.filter.sweeps(
-                       address, kSize, kWrite, thread.opened != Opened::kNothing, cell,
+                       address, kSize, kWrite, pc, thread.opened != Opened::kNothing, cell,
                        version_without_change(cell, thread.number, kWrite,
                                               config.filter == Filter::kDistinct)))) {
       if (kWrite && kSize == 8) await_stored_pointer(thread, address);
@@ -238,12 +239,16 @@ template <bool kWrite, std::uint32_t kSize>
   Region* region = region_of(address);
   if (region == nullptr) return slow_access(*thread, address, kSize, kWrite, pc);
   const PageState page = page_in(*region, address).load(std::memory_order_relaxed);
-  if (page == static_cast<PageState>(thread->fast_cell)) return;
+  // Of ignored memory only stored pointers matter.
+  constexpr bool kNoPointer = !kWrite || kSize < 8;
+  if (page == static_cast<PageState>(thread->fast_cell)) [[likely]]
+    return;
+  if (kNoPointer && page == tomos::runtime::kIgnored) return;
   // The program waits for its memory, and then for ours, if they do not come together.
   __builtin_prefetch(reinterpret_cast<const void*>(address));
   const Cell cell =
       is_uniform(page) ? page : cell_in(*region, address).load(std::memory_order_relaxed);
-  if (cell == thread->fast_cell || (!kWrite && cell == tomos::runtime::kIgnored)) return;
+  if (cell == thread->fast_cell || (kNoPointer && cell == tomos::runtime::kIgnored)) return;
   return shared_access<kWrite, kSize>(*thread, address, pc, cell);
 }
 
@@ -294,39 +299,58 @@ template <bool kWrite, std::uint32_t kSize>
   return shared_spanning_access<kWrite, kSize>(*thread, address, pc);
 }
 
-// Accesses that shared_access() would drop, or add to a sweep, one by one.
-[[gnu::noinline]] bool is_quiet_group(Thread& thread, Region& region, Address start, Address last,
-                                      std::uint32_t what) {
-  if (!is_no_pointer(thread)) return false;
-  const auto* const cells = reinterpret_cast<const Cell*>(&cell_in(region, start));
-  const std::size_t count = (last >> 3) - (start >> 3) + 1;
-  const auto all = [&](auto condition) {
+// The cells of a group.
+struct GroupCells {
+  const Cell* first;
+  std::size_t count;
+
+  bool all_are(Cell value) const {
     for (std::size_t i = 0; i < count; ++i) {
-      if (!condition(cells[i])) return false;
+      if (first[i] != value) return false;
     }
     return true;
-  };
-  if (all([&](Cell cell) { return cell == thread.local_cell; })) return true;
+  }
+  // Shared, and of a version before `since`.
+  bool operator()(std::uint64_t since) const {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!is_shared(first[i]) || (first[i] & kVersionMask) >= since) return false;
+    }
+    return true;
+  }
+};
+
+// Apart, so that the path of a sweep saves fewer registers.
+[[gnu::noinline]] bool is_known_group(Thread& thread, Address start, std::uint32_t what, Address pc,
+                                      const GroupCells& cells) {
+  return thread.filter.is_known_group(start, what, pc, ticks, cells);
+}
+
+// Accesses that shared_access() would drop, or add to a sweep, one by one.
+[[gnu::noinline]] bool is_quiet_group(Thread& thread, Region& region, Address start, Address last,
+                                      std::uint32_t what, Address pc) {
+  if (!is_no_pointer(thread) && !is_nothing_new(thread)) return false;
+  const GroupCells cells{.first = reinterpret_cast<const Cell*>(&cell_in(region, start)),
+                         .count = (last >> 3) - (start >> 3) + 1};
+  if (cells.all_are(thread.local_cell)) return true;
+  if (config.filter != Filter::kDistinct || thread.familiar != nullptr ||
+      (what & kGroupPointers) != 0) {
+    return false;
+  }
   // The first is told together with the others, before what may come in between.
   constexpr std::uint32_t kBoth = kGroupReads | kGroupWrites;
   const std::uint64_t words = what >> kGroupWordsShift;
   constexpr Address kBlock = 512;  // bytes that a sweep keeps book of together
   const Address block = start & ~(kBlock - 1);
-  if (config.filter != Filter::kDistinct || thread.familiar != nullptr || words == 0 ||
-      (what & kBoth) == kBoth || (what & kGroupPointers) != 0 || start % 8 != 0 ||
-      (start ^ last) >= kBlock) {
-    return false;
+  if (words != 0 && (what & kBoth) != kBoth && start % 8 == 0 && (start ^ last) < kBlock &&
+      thread.filter.sweeps_all(block, 8, words << ((start - block) >> 3),
+                               (what & kGroupWrites) != 0, thread.opened != Opened::kNothing,
+                               cells) == RepeatFilter::Swept::kDone) {
+    return true;
   }
-  return thread.filter.sweeps_all(block, 8, words << ((start - block) >> 3),
-                                  (what & kGroupWrites) != 0, thread.opened != Opened::kNothing,
-                                  [&](std::uint64_t since) {
-                                    return all([since](Cell cell) {
-                                      return is_shared(cell) && (cell & kVersionMask) < since;
-                                    });
-                                  }) == RepeatFilter::Swept::kDone;
+  return is_known_group(thread, start, what, pc, cells);
 }
 
-[[gnu::always_inline]] inline bool is_quiet(Address start, std::uint32_t what) {
+[[gnu::always_inline]] inline bool is_quiet(Address start, std::uint32_t what, Address pc) {
   Thread* thread = observer;
   if (thread == nullptr) return !schedule::accesses_wanted;
   if (!has_shadow(start)) return true;
@@ -337,7 +361,7 @@ template <bool kWrite, std::uint32_t kSize>
   if (page == static_cast<PageState>(thread->fast_cell)) return true;
   if (page == tomos::runtime::kIgnored) return (what & kGroupPointers) == 0;
   if (is_uniform(page)) return false;
-  return is_quiet_group(*thread, *region, start, last, what);
+  return is_quiet_group(*thread, *region, start, last, what, pc);
 }
 
 // May lie across two cells.
@@ -493,7 +517,7 @@ void __tsan_write_range(void* address, std::size_t size) {
 }
 
 bool __tomos_quiet(const void* start, std::uint32_t what) {
-  return is_quiet(reinterpret_cast<Address>(start), what);
+  return is_quiet(reinterpret_cast<Address>(start), what, CALLER);
 }
 
 #pragma GCC visibility pop

@@ -16,6 +16,7 @@ bool in_own_stack(const Thread& thread, Address stack_pointer) {
 void heal(Thread& thread, Address stack_pointer) {
   // A signal handler on a stack of its own says nothing about this one.
   if (!in_own_stack(thread, stack_pointer)) return;
+  thread.filter.note_unknown();  // what was asked for may not have come
   while (thread.call_count > 0 && thread.call_count <= kMaxCalls &&
          thread.calls[thread.call_count - 1].stack_pointer <= stack_pointer) {
     --thread.call_count;

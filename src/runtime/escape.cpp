@@ -174,9 +174,19 @@ void cascade(Thread& thread, Pending& pending) {
   Range range{};
   while (pending.pop(range)) {
     for (Address at = (range.start + 7) & ~Address{7}; at + 8 <= range.end; at += 8) {
-      escape_one(thread, *reinterpret_cast<const volatile Address*>(at), pending);
+      const Address value = *reinterpret_cast<const volatile Address*>(at);
+      if (may_be_pointer(value)) escape_one(thread, value, pending);
     }
   }
+}
+
+// Whether an address outside the thread's own stack leads to nothing that could still escape, as
+// far as that can be told without looking for the object: its cells tell it sooner.
+bool has_escaped(Address value) {
+  Region* const region = region_of(value);
+  if (region == nullptr) return true;
+  const Cell cell = cell_value(*region, value);
+  return is_shared(cell) || cell == kIgnored;
 }
 
 }  // namespace
@@ -185,17 +195,25 @@ void escape_value(Thread& thread, Address value) {
   // Most stored values are no pointers into the heap: find that out before making room.
   if (!has_shadow(value)) return;
   if (!in_stack(thread, value)) {
-    Region* const region = region_of(value);
-    if (region == nullptr) return;
-    // Nor do most pointers say anything new: their cells tell it sooner than the object.
-    const Cell cell = cell_value(*region, value);
-    if (is_shared(cell) || cell == kIgnored) return;
+    if (has_escaped(value)) return;
     const Object object = find_object(value);
     if (object.start == 0 || object.escaped) return;
   }
   Pending pending(thread);
   escape_one(thread, value, pending);
   cascade(thread, pending);
+}
+
+bool is_nothing_new(Thread& thread) {
+  const Address end = thread.stored_pointer + thread.stored_size;
+  if (thread.stored_size > 64) return false;
+  for (Address at = (thread.stored_pointer + 7) & ~Address{7}; at + 8 <= end; at += 8) {
+    const Address value = *reinterpret_cast<const volatile Address*>(at);
+    if (may_be_pointer(value) && (in_stack(thread, value) || !has_escaped(value))) return false;
+  }
+  thread.stored_pointer = 0;
+  thread.fast_cell = thread.local_cell;
+  return true;
 }
 
 void escape_globals(Thread& thread) {

@@ -47,6 +47,9 @@ inline bool may_be_pointer(Address value) { return value >> 47 == 0 && value >= 
   return true;
 }
 
+// Nor do most addresses say anything new. True: nothing is left to look at.
+bool is_nothing_new(Thread& thread);
+
 inline void look_at_stored_pointer(Thread& thread) {
   if (!is_no_pointer(thread)) look_at_stored_pointer_now(thread);
 }

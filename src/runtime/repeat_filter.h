@@ -96,7 +96,7 @@ class RepeatFilter {
   // most of what is dropped.
   bool is_known(std::uint64_t address, std::uint32_t size, bool write, std::uint64_t pc,
                 Cell cell) const {
-    const Known& known = known_[known_slot(address, write)];
+    const Known& known = known_[known_slot(address, write, pc)];
     return known.access == known_key(address, size, write) &&
            (known.cell == cell || known.cell == (cell ^ pc * kHash));
   }
@@ -105,7 +105,8 @@ class RepeatFilter {
   // been dealt with. What decide() would do, without its questions. `version`: of the cell, if the
   // access leaves it as it is; if not, more than any.
   [[gnu::always_inline]] bool sweeps(std::uint64_t address, std::uint32_t size, bool write,
-                                     bool in_transaction, Cell cell, std::uint64_t version) {
+                                     std::uint64_t pc, bool in_transaction, Cell cell,
+                                     std::uint64_t version) {
     if (sweeping_ != moment_) return false;
     const std::uint64_t element = address >> __builtin_ctz(size);
     const std::uint64_t key = (element / kElements) << 8 | size;
@@ -119,6 +120,7 @@ class RepeatFilter {
     const std::uint64_t bit = 1ULL << (element % 64);
     std::uint64_t& current = stretch.current[write][word];
     if ((current & bit) == 0) {
+      note_unknown();
       if (in_transaction && !write && (stretch.seen[true][word] & bit) != 0) return false;
       std::uint64_t& seen = stretch.seen[write][word];
       const bool again = (seen & bit) != 0;
@@ -127,7 +129,7 @@ class RepeatFilter {
       if (in_transaction && !again) return true;
       current |= bit;
     }
-    make_known(address, size, write, cell);
+    make_known(address, size, write, pc, cell);
     return true;
   }
 
@@ -150,6 +152,7 @@ class RepeatFilter {
     std::uint64_t& current = stretch.current[write][word];
     const std::uint64_t left = elements & ~current;
     if (left == 0) return Swept::kDone;
+    note_unknown();
     if (in_transaction && !write && (stretch.seen[true][word] & left) != 0) {
       return Swept::kNotTogether;
     }
@@ -161,6 +164,33 @@ class RepeatFilter {
     seen |= left;
     current |= in_transaction ? again : left;
     return Swept::kDone;
+  }
+
+  // An access comes that is_known() does not know.
+  void note_unknown() { ++unknown_; }
+
+  // The short cut for accesses that always come together, a group, where order does not matter:
+  // whether all are known to be dropped. `pc`: of the question, after which all of them come unless
+  // the answer is true. So they were all known if nothing unknown has come since it was asked
+  // before; and they still are if nothing is new and the cells are the same. `now()`: a Stamp.
+  // `shared_before(version)`: whether all cells are shared, and older.
+  template <class Now, class SharedBefore>
+  bool is_known_group(std::uint64_t start, std::uint32_t what, std::uint64_t pc, Now now,
+                      SharedBefore shared_before) {
+    Group& group = groups_[((start ^ pc << 7) * kHash) >> (64 - kGroupBits)];
+    if (group.start != start || group.pc != pc || group.what != what || group.tag != tag_) {
+      group = {.start = start, .pc = pc, .what = what, .tag = tag_};
+      return false;
+    }
+    if (group.since == 0 || !shared_before(group.since)) {
+      group.since = now() >> kVersionShift;
+      group.unknown = unknown_;
+      return false;
+    }
+    if (group.unknown == kAllKnown) return true;
+    const bool known = group.unknown == unknown_;
+    group.unknown = known ? kAllKnown : unknown_;
+    return known;
   }
 
   std::uint32_t epoch() const { return epoch_; }
@@ -197,7 +227,8 @@ class RepeatFilter {
         return Fate::kRecord;
       }
       // The same from another place is another matter.
-      make_known(access.address, access.size, access.write, access.cell ^ access.pc * kHash);
+      make_known(access.address, access.size, access.write, access.pc,
+                 access.cell ^ access.pc * kHash);
       return Fate::kDrop;
     }
     return decide_in_sweep(access, world);
@@ -269,18 +300,33 @@ class RepeatFilter {
   };
   static constexpr unsigned kKnownBits = 12;
   static constexpr unsigned kTagBits = 13;
-  // Rows of a matrix do not fall on the same entries.
-  static std::size_t known_slot(std::uint64_t address, bool write) {
-    return (address >> 3 ^ address >> 12 << 5 ^ static_cast<std::uint64_t>(write) << 11) &
+  // Rows of a matrix do not fall on the same entries, nor do the places that access one field.
+  static std::size_t known_slot(std::uint64_t address, bool write, std::uint64_t pc) {
+    return (address >> 3 ^ address >> 12 << 5 ^ static_cast<std::uint64_t>(write) << 11 ^
+            (pc * kHash) >> (64 - kKnownBits)) &
            ((1U << kKnownBits) - 1);
   }
-  void make_known(std::uint64_t address, std::uint32_t size, bool write, Cell cell) {
-    known_[known_slot(address, write)] = {.access = known_key(address, size, write), .cell = cell};
+  void make_known(std::uint64_t address, std::uint32_t size, bool write, std::uint64_t pc,
+                  Cell cell) {
+    known_[known_slot(address, write, pc)] = {.access = known_key(address, size, write),
+                                              .cell = cell};
   }
   std::uint64_t known_key(std::uint64_t address, std::uint32_t size, bool write) const {
     return address | static_cast<std::uint64_t>(write) << 47 |
            static_cast<std::uint64_t>(size & 7) << 48 | static_cast<std::uint64_t>(tag_) << 51;
   }
+
+  // Accesses that were asked for together.
+  struct Group {
+    std::uint64_t start;
+    std::uint64_t pc;
+    std::uint32_t what;
+    std::uint32_t tag;
+    std::uint64_t since;    // cells of an older version are as they were then; 0: never
+    std::uint64_t unknown;  // unknown_ when it was asked for last; kAllKnown: they are
+  };
+  static constexpr std::uint64_t kAllKnown = ~std::uint64_t{0};
+  static constexpr unsigned kGroupBits = 8;
 
   void add_news() {
     news_ = ++last_news_;
@@ -290,6 +336,7 @@ class RepeatFilter {
     tag_ = last_tag_ = 1;
     outside_ = {};
     for (Known& known : known_) known = {};
+    for (Group& group : groups_) group = {};
   }
 
   struct Seen {
@@ -399,7 +446,9 @@ class RepeatFilter {
     const bool again = (seen & bit) != 0;
     seen |= bit;
     if (again || (!access.in_transaction && !news)) current |= bit;
-    if ((current & bit) != 0) make_known(access.address, access.size, access.write, access.cell);
+    if ((current & bit) != 0) {
+      make_known(access.address, access.size, access.write, access.pc, access.cell);
+    }
     if (drop) return Fate::kDrop;
     if (access.in_transaction && !access.write && (stretch.seen[true][word] & bit) != 0) {
       stretch.ordered = true;
@@ -457,6 +506,8 @@ class RepeatFilter {
   Seen table_[1U << kTableBits];
   Stretch stretches_[1U << kStretchBits];
   Known known_[1U << kKnownBits];
+  std::uint64_t unknown_ = 0;  // accesses that no short cut knew
+  Group groups_[1U << kGroupBits];
 };
 
 }  // namespace tomos::runtime

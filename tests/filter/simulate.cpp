@@ -79,6 +79,58 @@ struct Thread {
   std::map<std::uint64_t, std::uint32_t> swept;  // for each sweeping place: in which epoch last
 };
 
+// Accesses that a thread makes one after another, asked for together (instrument/groups.cpp).
+struct Group {
+  ThreadId thread = 0;
+  std::uint32_t first = UINT32_MAX;  // of its cells
+  std::uint32_t last = 0;
+  std::uint64_t pc = 0;  // what is asked for at one place is always the same
+  std::size_t size = 0;
+};
+
+// The groups of a run, and for each event the number of its group.
+struct Groups {
+  static constexpr std::size_t kNone = SIZE_MAX;
+  static constexpr std::size_t kMost = 3;         // accesses
+  static constexpr std::uint32_t kMostCells = 8;  // from the first to the last
+
+  explicit Groups(const Raw& raw) {
+    std::map<ThreadId, std::size_t> open;
+    for (const Event& e : raw) {
+      const bool plain = form_of(e) == Form::kPlain || form_of(e) == Form::kWide;
+      std::size_t& group = open.try_emplace(e.thread, kNone).first->second;
+      if (!is_access(e.op) || !plain) {
+        group = kNone;
+        of.push_back(kNone);
+        continue;
+      }
+      if (group == kNone || !takes(all[group], e)) {
+        group = all.size();
+        all.push_back({.thread = e.thread});
+      }
+      of.push_back(group);
+      add(all[group], e);
+    }
+  }
+
+  static bool takes(const Group& group, const Event& e) {
+    const std::uint32_t cell = cell_of(e.object);
+    return group.size < kMost &&
+           std::max(group.last, cell) - std::min(group.first, cell) < kMostCells;
+  }
+  static void add(Group& group, const Event& e) {
+    const std::uint32_t cell = cell_of(e.object);
+    group.first = std::min(group.first, cell);
+    group.last = std::max(group.last, cell);
+    group.pc = runtime::mixed(runtime::mixed(group.pc, std::uint64_t{e.count} << 32U | e.object),
+                              static_cast<std::uint64_t>(e.op) << 8U | e.spare);
+    ++group.size;
+  }
+
+  std::vector<Group> all;
+  std::vector<std::size_t> of;
+};
+
 // Follows the runtime step by step; the decisions are the runtime's own.
 class Runtime {
  public:
@@ -148,6 +200,23 @@ class Runtime {
         break;
     }
     record(e, thread);
+  }
+
+  // The question before the accesses of a group: true if none of them need be told.
+  bool is_quiet(const Group& group) {
+    if (!distinct_) return false;
+    const auto shared_before = [&](std::uint64_t since) {
+      for (std::uint32_t cell = group.first; cell <= group.last; ++cell) {
+        const auto found = cells_.find(cell);
+        if (found == cells_.end() || !runtime::is_shared(found->second) ||
+            (found->second & runtime::kVersionMask) >= since) {
+          return false;
+        }
+      }
+      return true;
+    };
+    return threads_[group.thread].filter.is_known_group(
+        kBase + 8 * std::uint64_t{group.first}, 0, group.pc, [&] { return now_; }, shared_before);
   }
 
   Raw record() const {
@@ -276,10 +345,12 @@ class Runtime {
         (thread.filter.is_known(access.address, access.size, access.write, access.pc,
                                 before->second) ||
          thread.filter.sweeps(
-             access.address, access.size, access.write, access.in_transaction, before->second,
+             access.address, access.size, access.write, access.pc, access.in_transaction,
+             before->second,
              runtime::version_without_change(before->second, e.thread, access.write, distinct_)))) {
       return;
     }
+    if (!atomic) thread.filter.note_unknown();
     access.changed = touch(e, access.cell);
     const World world{.runtime = *this, .thread = thread};
     if (atomic) {
@@ -471,7 +542,17 @@ class Reader {
 
 Raw recorded(const Raw& raw, std::uint64_t ticks, bool distinct) {
   Runtime runtime(ticks, distinct);
-  for (const Event& e : raw) runtime.take(e);
+  const Groups groups(raw);
+  std::vector<bool> asked(groups.all.size());
+  std::vector<bool> quiet(groups.all.size());
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    const std::size_t group = groups.of[i];
+    if (group != Groups::kNone && !asked[group]) {
+      asked[group] = true;
+      quiet[group] = runtime.is_quiet(groups.all[group]);
+    }
+    if (group == Groups::kNone || !quiet[group]) runtime.take(raw[i]);
+  }
   return runtime.record();
 }
 

@@ -34,19 +34,23 @@ constexpr std::uint64_t stirred(std::uint64_t hash, std::uint64_t a, std::uint64
   return hash ^ hash >> 29;
 }
 
-// Memory that is freed and used again is another variable: how often that has happened, for
-// each line of 64 bytes. Lines that fall on the same entry only look newer than they are.
+// Memory that is freed and used again is another variable: for each line of 64 bytes, which of all
+// ends of lives was its last. Lines that fall on the same entry only look newer than they are.
 class Lives {
  public:
   std::uint32_t of(std::uint64_t address) const {
-    return counts_[line(address)].load(std::memory_order_relaxed);
+    return last_[line(address)].load(std::memory_order_relaxed);
+  }
+  // Whether a life ended there after so many ends of any.
+  bool ended_since(std::uint64_t ends, std::uint64_t address) const {
+    return static_cast<std::int32_t>(of(address) - static_cast<std::uint32_t>(ends)) > 0;
   }
   void end(std::uint64_t start, std::uint64_t size) {
     const std::uint64_t last = (start + (size == 0 ? 0 : size - 1)) >> kLineBits;
     std::uint64_t at = start >> kLineBits;
     if (last - at >= kEntries) at = last - kEntries + 1;
-    for (; at <= last; ++at) counts_[at % kEntries].fetch_add(1, std::memory_order_relaxed);
-    ends_.fetch_add(1, std::memory_order_relaxed);
+    const auto now = static_cast<std::uint32_t>(ends_.fetch_add(1, std::memory_order_relaxed) + 1);
+    for (; at <= last; ++at) last_[at % kEntries].store(now, std::memory_order_relaxed);
   }
   // How often any life has ended.
   std::uint64_t ends() const { return ends_.load(std::memory_order_relaxed); }
@@ -56,7 +60,7 @@ class Lives {
   static constexpr std::uint64_t kEntries = 1U << 14;
   static std::uint64_t line(std::uint64_t address) { return (address >> kLineBits) % kEntries; }
   std::atomic<std::uint64_t> ends_;
-  std::atomic<std::uint32_t> counts_[kEntries];
+  std::atomic<std::uint32_t> last_[kEntries];
 };
 
 // Fingerprints of all threads, for when they are many. Threads that do the same work run the same

@@ -32,16 +32,21 @@ std::uint64_t lives_of(const Familiar& familiar) {
 
 }  // namespace
 
+bool is_still(Familiar& familiar) {
+  const std::uint64_t ends = lives.ends();
+  if (ends == familiar.ends) return true;
+  if (lives_of(familiar) != familiar.lives) return false;
+  familiar.ends = ends;
+  return true;
+}
+
 bool begin_familiar(Thread& thread) {
   Familiar& familiar = familiar_at(thread, thread.begin_pc);
   if (familiar.label != thread.label || familiar.begin_pc != thread.begin_pc ||
       familiar.period != thread.period || familiar.held != thread.mark.held) {
     return false;
   }
-  if (const std::uint64_t ends = lives.ends(); ends != familiar.ends) {
-    if (lives_of(familiar) != familiar.lives) return false;
-    familiar.ends = ends;
-  }
+  if (!is_still(familiar)) return false;
   thread.familiar = &familiar;
   thread.next_step = familiar.steps;
   return true;

@@ -353,13 +353,17 @@ void set_mark(Thread& thread) {
   thread.mark.slot = config.filter == Filter::kDistinct ? thread.next : nullptr;
   thread.mark.stamp_written = thread.stamp_written;
   thread.mark.last_stack = thread.last_stack;
+  thread.mark.ends = lives.ends();
 }
 
+// What is freed in the middle of a transaction is two variables to it: 0, as it is like no other.
 std::uint64_t fingerprint(const Thread& thread) {
+  const bool any_ended = lives.ends() != thread.mark.ends;
   std::uint64_t hash = thread.mark.held;
   for (const Slot* slot = thread.mark.slot; slot < thread.next;) {
     const Op op = recording::op_of(slot->a);
     if (op != Op::kStack && op != Op::kTime) {
+      if (any_ended && lives.ended_since(thread.mark.ends, recording::value_of(slot->a))) return 0;
       hash = stirred(
           hash, slot->a,
           recording::pc_of(slot->b) ^ std::uint64_t{lives.of(recording::value_of(slot->a))} << 40);

@@ -82,6 +82,7 @@ struct Mark {
   recording::Slot* slot_after;  // behind the record that the mark was set for
   Stamp stamp_written;
   std::uint64_t held;  // fingerprint of the locks
+  std::uint64_t ends;  // of lives
   std::uint32_t last_stack;
 };
 
@@ -239,7 +240,7 @@ void record_object(Thread& thread, const Object& object);
 std::uint64_t* record_touched(Thread& thread, std::uint8_t size, Address first, Address pc);
 // From here on the records can be taken back, as long as they are accesses and uses of locks.
 void set_mark(Thread& thread);
-// What the records since the mark say, as a number; not 0.
+// What the records since the mark say, as a number; 0: they are like no others.
 std::uint64_t fingerprint(const Thread& thread);
 void take_back(Thread& thread, const Mark& mark);
 // Of the transaction that ended last, if it is open whether it is on record already.
@@ -266,6 +267,8 @@ bool take_access(Thread& thread, Address address, std::uint32_t size, bool write
                  std::uint32_t following = 0);
 
 // --- familiar.cpp
+// Whether all that it uses is what it was.
+bool is_still(Familiar& familiar);
 // The open transaction may be one that the thread knows by heart. False: it is not.
 bool begin_familiar(Thread& thread);
 // It has gone another way: records what it did.

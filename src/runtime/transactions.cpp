@@ -211,16 +211,17 @@ bool may_be_known(const Thread& thread) {
 }  // namespace
 
 void close_transaction(Thread& thread, Address pc) {
-  if (thread.familiar != nullptr && thread.next_step->what == 0) {
+  if (thread.familiar != nullptr && thread.next_step->what == 0 && is_still(*thread.familiar)) {
     thread.familiar = nullptr;
     thread.opened = Opened::kNothing;
     return;
   }
   abandon_familiar(thread);
   if (thread.begin_written) {
-    if (may_be_known(thread) && thread.end - thread.next >= 2) {
+    const bool may_be = may_be_known(thread) && thread.end - thread.next >= 2;
+    if (const std::uint64_t known_by = may_be ? fingerprint(thread) : 0; known_by != 0) {
       // The answer takes its time; the program need not wait for it.
-      thread.ended = {.fingerprint = fingerprint(thread),
+      thread.ended = {.fingerprint = known_by,
                       .mark = thread.mark,
                       .stamp = thread.stamp,
                       .begin_pc = thread.begin_pc,

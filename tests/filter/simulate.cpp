@@ -71,7 +71,8 @@ struct Thread {
   std::vector<std::size_t> slots;
   bool can_be_taken_back = false;
   std::uint64_t held_before = 0;
-  unsigned depth = 0;  // of transactions
+  std::uint64_t ends_before = 0;  // of lives
+  unsigned depth = 0;             // of transactions
   std::uint64_t open_since = kNoTransaction;
   std::uint64_t horizon = 0;
   std::size_t last = SIZE_MAX;  // its last slot on record
@@ -152,6 +153,7 @@ class Runtime {
           thread.slots.clear();
           thread.can_be_taken_back = true;
           thread.held_before = held_fingerprint(thread);
+          thread.ends_before = lives_->ends();
           new_epoch(thread);
         }
         break;
@@ -296,9 +298,18 @@ class Runtime {
   void take_back_if_known(ThreadId id, Thread& thread) {
     if (!distinct_ || !thread.can_be_taken_back) return;
     if (held_fingerprint(thread) != thread.held_before) return;
+    const auto ended = [&](std::uint32_t cell) {
+      return lives_->ended_since(thread.ends_before, kBase + 8 * std::uint64_t{cell});
+    };
     std::uint64_t hash = thread.held_before;
     for (const std::size_t index : thread.slots) {
       const Slot& slot = slots_[index];
+      for (const Event& e : slot.events) {
+        if (is_access(e.op) && ended(cell_of(e.object))) return;
+      }
+      for (std::uint32_t cell = 0; slot.touched && cell < kMaxVariables / 2; ++cell) {
+        if (ended(cell)) return;
+      }
       for (const Event& e : slot.events) hash = fingerprint(hash, e);
       if (!slot.touched) continue;
       for (const std::uint64_t word : *slot.touched) hash = runtime::mixed(hash, word);

@@ -1,5 +1,6 @@
 # What `make install` puts beside the compilers (src/instrument), and the Debian package that `make deb` makes of all.
 install(TARGETS tomos RUNTIME DESTINATION bin)
+install(TARGETS clang LIBRARY DESTINATION lib/tomos)
 
 # The program writes its own manual pages and completions. Which pages there are stands in its table of commands.
 set(table ${PROJECT_SOURCE_DIR}/src/cli/main.cpp)

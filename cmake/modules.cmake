@@ -6,18 +6,23 @@ function(tomos_compiled_together target)
   endif()
 endfunction()
 
-# tomos_module(NAME LINK ...): the folder src/NAME as one static library.
+# tomos_module(NAME [LOADED] LINK ...): the folder src/NAME as one static library, or as one that is loaded when it is needed.
 #
 # Headers are included as "NAME/file.h". Each module has an include directory of its own that holds nothing but a link to
 # its folder, so a file can include a header only if its module links the header's module.
 function(tomos_module name)
-  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "LOADED" "" "LINK" ${ARGN})
   set(include_dir ${CMAKE_BINARY_DIR}/include/${name})
   file(MAKE_DIRECTORY ${include_dir})
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${name} ${include_dir}/${name} SYMBOLIC)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
   if(sources)
-    add_library(${name} STATIC ${sources})
+    if(ARG_LOADED)
+      add_library(${name} MODULE ${sources})
+      set_target_properties(${name} PROPERTIES OUTPUT_NAME tomos_${name} CXX_VISIBILITY_PRESET hidden)
+    else()
+      add_library(${name} STATIC ${sources})
+    endif()
     target_include_directories(${name} PUBLIC ${include_dir})
     target_link_libraries(${name} PUBLIC ${ARG_LINK})
     tomos_compiled_together(${name})

@@ -17,13 +17,15 @@ struct Command {
   // Declares options, description and examples on the subcommand's app; the result runs it and
   // gives the exit status.
   std::function<int()> (*declare)(CLI::App& app);
-  bool takes_program = false;  // what stands behind "--" is a program and its arguments
+  bool takes_program =
+      false;  // what stands behind "--" is somebody else's: a program and its arguments
 };
 
 std::function<int()> declare_check(CLI::App& app);
 std::function<int()> declare_convert(CLI::App& app);
 std::function<int()> declare_fuzz(CLI::App& app);
 std::function<int()> declare_help(CLI::App& app);
+std::function<int()> declare_infer(CLI::App& app);
 std::function<int()> declare_model(CLI::App& app);
 std::function<int()> declare_record(CLI::App& app);
 std::function<int()> declare_replay(CLI::App& app);

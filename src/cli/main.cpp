@@ -30,19 +30,21 @@ constexpr std::array kCommands = {
     Command{"convert", declare_convert},
     Command{.name = "fuzz", .declare = declare_fuzz, .takes_program = true},
     Command{.name = "replay", .declare = declare_replay, .takes_program = true},
+    Command{.name = "infer", .declare = declare_infer, .takes_program = true},
     Command{"model", declare_model},
     Command{"help", declare_help},
 };
 
-constexpr const char* kDescription =
+constexpr const char* kMainDescription =
     "Tomos finds code that was meant to be atomic and was cut by another thread.";
 
-constexpr const char* kExamples =
+constexpr const char* kMainExamples =
     "Examples:\n"
     "  tomos run -- ./server            run a program that tomos-c++ has built, and judge the run\n"
     "  tomos check run.tomos            judge a recorded run\n"
     "  tomos convert run.tomos run.std  make it readable\n"
     "  tomos fuzz -- ./server           run any program under many schedules\n"
+    "  tomos infer list.aj2             which locks guard what, and which methods are atomic\n"
     "  tomos model lock.bp              prove that no schedule of a Boolean program does harm\n"
     "  tomos help check                 all about one command";
 
@@ -54,14 +56,17 @@ std::vector<std::string> words_of(int argc, char** argv) {
   const bool marked = std::ranges::any_of(kCommands, [&](const Command& one) {
     return one.takes_program && command != words.end() && *command == one.name;
   });
-  if (marked) words = mark_program(std::move(words));
+  if (marked) {
+    words = mark_program(std::move(words));
+    std::erase(words, "--");  // the parser would not take more words for an option that has some
+  }
   std::ranges::reverse(words);  // as the parser wants them
   return words;
 }
 
 int run(int argc, char** argv) {
-  CLI::App app(kDescription, "tomos");
-  app.footer(kExamples);
+  CLI::App app(kMainDescription, "tomos");
+  app.footer(kMainExamples);
   app.formatter(std::make_shared<HelpFormat>());
   app.option_defaults()->always_capture_default();
   app.require_subcommand(0, 1);

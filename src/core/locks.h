@@ -45,6 +45,7 @@ class Locks {
   LockId variable(std::string_view name) { return intern(Lock::Kind::kVariable, {}, name); }
   LockId field(LockId base, std::string_view name);
 
+  std::size_t size() const { return locks_.size(); }
   const Lock& operator[](LockId id) const { return locks_[static_cast<std::size_t>(id)]; }
 
   // The variable, ghost or constant that the path begins with, and how many fields follow.

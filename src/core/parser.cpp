@@ -177,8 +177,8 @@ class Parser : public ExprParser {
 
 }  // namespace
 
-Result<Program> parse(std::string_view text, std::string_view file) {
-  return Parser(text, file).read();
+Result<Program> parse(std::string_view text, std::string_view file, Program made_before) {
+  return Parser(text, file, std::move(made_before)).read();
 }
 
 std::string to_string(const Program& program, const Position& position) {

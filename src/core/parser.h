@@ -8,7 +8,8 @@
 
 namespace tomos::core {
 
-// `file` is what positions and errors call the text.
-Result<Program> parse(std::string_view text, std::string_view file);
+// `file` is what positions and errors call the text. What it declares is added to the program that
+// other files have made: names mean the same in all of them.
+Result<Program> parse(std::string_view text, std::string_view file, Program made_before = {});
 
 }  // namespace tomos::core

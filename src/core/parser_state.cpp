@@ -7,7 +7,8 @@
 
 namespace tomos::core {
 
-ParserState::ParserState(std::string_view text, std::string_view file) : file_(file), lexer_(text) {
+ParserState::ParserState(std::string_view text, std::string_view file, Program made_before)
+    : program(std::move(made_before)), file_(file), lexer_(text) {
   program.files.emplace_back(file);
   for (Token& token : tokens_) token = lexer_.next();
 }

@@ -7,9 +7,11 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/lexer.h"
@@ -23,7 +25,7 @@ class ParserState {
   // Deeper programs are refused, so that no later walk over one can run out of stack.
   static constexpr std::size_t kMaxDepth = 200;
 
-  ParserState(std::string_view text, std::string_view file);
+  ParserState(std::string_view text, std::string_view file, Program made_before);
 
   bool failed() const { return error_.has_value(); }
 
@@ -33,7 +35,11 @@ class ParserState {
   const Token& token(std::size_t ahead = 0) const { return tokens_[ahead]; }
   bool is(std::string_view text, std::size_t ahead = 0) const;
   bool is_name(std::size_t ahead = 0) const { return token(ahead).kind == Token::Kind::kName; }
-  Position position() const { return {.file = 0, .line = token().line, .column = token().column}; }
+  Position position() const {
+    return {.file = static_cast<std::uint32_t>(program.files.size() - 1),
+            .line = token().line,
+            .column = token().column};
+  }
   void advance();
   bool accept(std::string_view text);
   void expect(std::string_view text, std::string_view after);
@@ -63,7 +69,8 @@ class ParserState {
 
 class ExprParser : public ParserState {
  public:
-  using ParserState::ParserState;
+  ExprParser(std::string_view text, std::string_view file, Program made_before)
+      : ParserState(text, file, std::move(made_before)), depths_(program.exprs.size()) {}
 
  protected:
   ExprId block();

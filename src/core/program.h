@@ -93,6 +93,10 @@ struct Expr {
   std::vector<LockId> locks;
   Type type;
   TermId expected = {};
+  // Of an access without the lock that guards the field, or a call without one that it requires:
+  // nobody else can see the object, or somebody was told and the rest goes on without this.
+  enum class Excused : std::uint8_t { kNo, kUnshared, kReported };
+  Excused excused = Excused::kNo;
 };
 
 // Those that end with a block in text, and so need no `;` after them.
@@ -113,8 +117,11 @@ struct Field {  // or a global
   std::string name;
   std::string display;
   Guard guard;
+  bool is_given = false;     // the guard is what the program's author says, not what was inferred
+  bool is_constant = false;  // never assigned again, though what it points to may change (T* const)
   bool is_static = false;
   Position position;
+  Position end;  // where an annotation would stand in the source
 };
 
 struct Parameter {
@@ -137,9 +144,14 @@ struct Method {  // or a function
   std::vector<LockId> requires_held;  // at the call
   std::vector<LockId> acquires;       // held at the return, not at the call
   std::vector<LockId> releases;       // held at the call, not at the return
+  bool is_given = false;              // the locks above are what the program's author says
+  bool is_constant = false;           // leaves its object as it is (a const method)
+  bool is_private = false;            // nobody outside the class calls it
+  bool is_unknown = false;            // its atomicity is the worst there is: the source is not here
   bool no_warn = false;
   ExprId body = kNoExpr;  // none: abstract, or defined elsewhere
   Position position;
+  Position end;  // of its first declaration, where an annotation would stand in the source
 };
 
 struct Class {

@@ -19,9 +19,6 @@ using core::Method;
 
 namespace {
 
-// The paper found longer lock expressions to be slower and no more precise.
-constexpr std::size_t kMaxFields = 4;
-
 bool is_builtin_class(std::string_view name) {
   return name == "Object" || name == "mutex" || name == "recursive_mutex";
 }
@@ -217,7 +214,7 @@ const Type* Classes::type_of(EnvId env, LockId lock) {
 }
 
 std::optional<Type> Classes::find_type(EnvId env, LockId lock) {
-  if (locks_.root(lock).second > kMaxFields) return std::nullopt;
+  if (locks_.root(lock).second > kMostFields) return std::nullopt;
   const Lock of = locks_[lock];
   switch (of.kind) {
     case Lock::Kind::kNone:

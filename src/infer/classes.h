@@ -19,6 +19,9 @@ namespace tomos::infer {
 
 using core::Type;
 
+// In a lock expression. The paper found longer ones to be slower and no more precise.
+inline constexpr std::size_t kMostFields = 4;
+
 enum class MethodId : std::uint32_t {};  // the methods of all classes, then the functions
 
 struct MethodOf {

@@ -84,15 +84,13 @@ std::optional<Situation> exceeds(Conditionals& conditionals, Atomicity a, Atomic
   return std::nullopt;
 }
 
-Explainer::Explainer(const core::Program& program, Locks& locks, Classes& classes,
-                     Conditionals& conditionals, Constraints& constraints,
-                     const Generated& generated)
-    : program_(program),
-      locks_(locks),
-      classes_(classes),
-      conditionals_(conditionals),
-      constraints_(constraints),
-      generated_(generated) {}
+Explainer::Explainer(const Solved& solved)
+    : program_(solved.program),
+      locks_(solved.locks),
+      classes_(solved.classes),
+      conditionals_(solved.conditionals),
+      constraints_(solved.constraints),
+      generated_(solved.generated) {}
 
 std::string Explainer::place(const core::Position& position) const {
   return core::to_string(program_, position);
@@ -110,6 +108,17 @@ std::string Explainer::display(MethodId method) const {
 Explanation Explainer::explain(NodeId node, const Situation& situation, Basic result) {
   situation_ = situation;
   result_ = result;
+  own_ = false;
+  around_.clear();
+  made_ = {};
+  walk(node);
+  return std::move(made_);
+}
+
+Explanation Explainer::explain_own(NodeId node, const Situation& situation) {
+  situation_ = situation;
+  result_ = Basic::kCompound;
+  own_ = true;
   around_.clear();
   made_ = {};
   walk(node);
@@ -140,7 +149,11 @@ void Explainer::walk(NodeId id) {
       for (const NodeId child : node.children) walk(child);
       return;
     case Node::Kind::kJoin:
-      walk(worst(node));
+      if (own_) {
+        walk_either(node);
+      } else {
+        walk(worst(node));
+      }
       return;
     case Node::Kind::kIterate: {
       // Whatever comes before it in the second round came after it in the first.
@@ -188,6 +201,20 @@ void Explainer::walk_sync(NodeId id) {
   }
 }
 
+// The branch that breaks, or else one that commits. What a branch is worth says nothing here: it
+// may be due to calls.
+void Explainer::walk_either(const Node& join) {
+  const Explanation before = made_;
+  Explanation best;
+  for (const NodeId child : join.children) {
+    made_ = before;
+    walk(child);
+    if (made_.broken) return;
+    if (child == join.children[0] || (made_.commit && !best.commit)) best = made_;
+  }
+  made_ = std::move(best);
+}
+
 // The branch that does most harm after the steps so far.
 NodeId Explainer::worst(const Node& join) {
   const auto harm = [&](NodeId child) {
@@ -227,6 +254,7 @@ std::string Explainer::object_of(const Expr& expr) const {
 
 void Explainer::leaf(const Node& node, Basic basic) {
   if (basic == Basic::kConst || node.expr == core::kNoExpr) return;
+  if (own_ && basic == Basic::kCompound && node.kind == Node::Kind::kVariable) return;
   const Expr& of = program_[node.expr];
   Step step = {.basic = basic, .object = object_of(of), .position = of.position};
   const auto op = [&]() -> std::string_view {

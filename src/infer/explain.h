@@ -51,12 +51,23 @@ struct Explanation {
   std::optional<std::size_t> broken;  // the step that does not fit, or that is an error
 };
 
+// A program whose constraints are solved.
+struct Solved {
+  const core::Program& program;
+  Locks& locks;
+  Classes& classes;
+  Conditionals& conditionals;
+  Constraints& constraints;
+  const Generated& generated;
+};
+
 class Explainer {
  public:
-  Explainer(const core::Program& program, Locks& locks, Classes& classes,
-            Conditionals& conditionals, Constraints& constraints, const Generated& generated);
+  explicit Explainer(const Solved& solved);
 
   Explanation explain(NodeId node, const Situation& situation, Basic result);
+  // Why it is compound, apart from calls of what is so itself: perhaps for no other reason.
+  Explanation explain_own(NodeId node, const Situation& situation);
 
   struct Reason {
     // "acquires m again at a.cpp:40:3 after releasing it at a.cpp:31:3: not reducible", down to the
@@ -72,6 +83,7 @@ class Explainer {
   std::string sentence(const Explanation& explanation) const;
   void walk(NodeId id);
   void walk_sync(NodeId id);
+  void walk_either(const Node& join);
   NodeId worst(const Node& join);
   void leaf(const Node& node, Basic basic);
   void add(Step step);
@@ -88,6 +100,7 @@ class Explainer {
 
   Situation situation_;
   Basic result_ = Basic::kConst;
+  bool own_ = false;
   std::vector<NodeId> around_;  // nodes that say what is known inside them
   Explanation made_;
 };

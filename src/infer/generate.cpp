@@ -16,12 +16,13 @@ using core::Class;
 using core::Method;
 
 Generator::Generator(const core::Program& program, Locks& locks, Classes& classes,
-                     Conditionals& conditionals, Constraints& constraints)
+                     Conditionals& conditionals, Constraints& constraints, Unknown unknown)
     : program_(program),
       locks_(locks),
       classes_(classes),
       conditionals_(conditionals),
-      constraints_(constraints) {
+      constraints_(constraints),
+      unknown_(unknown) {
   made_.bodies.resize(classes.method_count());
 }
 
@@ -63,7 +64,8 @@ Atomicity Generator::from_term(core::TermId id) const {
 void Generator::declare(MethodId id) {
   const Method& of = *classes_[id].method;
   if (!of.atomicity) return;
-  Atomicity declared = from_term(*of.atomicity);
+  const bool harmless = of.is_unknown && unknown_ == Unknown::kHarmless;
+  Atomicity declared = harmless ? constant(Basic::kMover) : from_term(*of.atomicity);
   for (const auto* locks : {&of.requires_held, &of.releases}) {
     for (const LockId lock : *locks) {
       declared = conditionals_.choice({.lock = lock}, declared, constant(Basic::kError));

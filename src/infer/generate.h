@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -53,13 +54,20 @@ struct Generated {
   std::vector<Problem> problems;
 };
 
+// What becomes of what nobody knows: fields that have no guard, functions without source, new
+// threads.
+enum class Unknown : std::uint8_t {
+  kShared,    // anybody may interfere: what is atomic then is atomic
+  kHarmless,  // nobody does: what is not atomic then is so because of locks
+};
+
 // The method that main is part of: none.
 inline constexpr MethodId kMain{0xffffffff};
 
 class Generator {
  public:
   Generator(const core::Program& program, Locks& locks, Classes& classes,
-            Conditionals& conditionals, Constraints& constraints);
+            Conditionals& conditionals, Constraints& constraints, Unknown unknown);
 
   // An error: the program makes no sense. What is wrong with its locks is among the problems.
   Result<Generated> run();
@@ -115,7 +123,9 @@ class Generator {
   void locks_for(ExprId call, const std::vector<std::string>& ghosts,
                  const std::vector<LockId>& given, Substitution& theta);
   void invoke(ExprId call, MethodId callee, const Substitution& theta, Steps& out, bool forked);
-  Atomicity access(const core::Guard& guard, const Substitution& theta, core::Expr::Kind kind);
+  NodeId excused(ExprId call, const core::Method& method, const Substitution& theta, NodeId inner);
+  Atomicity access(const core::Expr& of, const core::Guard& guard, const Substitution& theta,
+                   core::Expr::Kind kind);
   bool is_own(const Value& object);
   bool is_unshared() const;  // `this`, for now
   void check_type(const Type& type, const core::Position& position);
@@ -150,6 +160,7 @@ class Generator {
   Classes& classes_;
   Conditionals& conditionals_;
   Constraints& constraints_;
+  Unknown unknown_;
   Generated made_;
   std::optional<Error> error_;
 

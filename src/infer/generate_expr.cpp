@@ -150,13 +150,16 @@ Generator::Value Generator::variable(ExprId id, Steps& out) {
          "Declare it as a parameter, with let, or as a global; fields need their object: this.f.");
     return {};
   }
-  const Atomicity read = access(shared->guard, {}, Expr::Kind::kField);
+  const Atomicity read = access(of, shared->guard, {}, Expr::Kind::kField);
   step(id, well_formed(id, constraints_.add({.expr = id, .atomicity = read})), out);
   return {.type = shared->type, .path = locks_.variable(of.name)};
 }
 
 // The rules [EXP REF] and [EXP ASSIGN]. What has no guard yet is treated as unguarded.
-Atomicity Generator::access(const Guard& guard, const Substitution& theta, Expr::Kind kind) {
+Atomicity Generator::access(const Expr& of, const Guard& guard, const Substitution& theta,
+                            Expr::Kind kind) {
+  if (of.excused == Expr::Excused::kUnshared) return constant(Basic::kMover);
+  if (of.excused == Expr::Excused::kReported) return access({}, {}, {}, kind);
   const bool writes = kind != Expr::Kind::kField;
   const Predicate held = {.lock = substitute(locks_, theta, guard.lock)};
   const auto when_held = [&](Basic yes, Basic no) {
@@ -171,6 +174,8 @@ Atomicity Generator::access(const Guard& guard, const Substitution& theta, Expr:
       return writes ? when_held(Basic::kAtomic, Basic::kError)
                     : when_held(Basic::kMover, Basic::kAtomic);
     case Guard::Kind::kUnset:
+      if (unknown_ == Unknown::kHarmless) return constant(Basic::kMover);
+      [[fallthrough]];
     case Guard::Kind::kNoGuard:  // an update reads, and then writes
       return constant(kind == Expr::Kind::kUpdate ? Basic::kCompound : Basic::kAtomic);
     case Guard::Kind::kAtomic:
@@ -196,7 +201,7 @@ Generator::Value Generator::field(ExprId id, Steps& out) {
   }
   const Atomicity read = is_own(object) && use->field->guard.kind != Guard::Kind::kFinal
                              ? constant(Basic::kMover)
-                             : access(use->field->guard, use->theta, Expr::Kind::kField);
+                             : access(of, use->field->guard, use->theta, Expr::Kind::kField);
   step(id, well_formed(id, constraints_.add({.expr = id, .atomicity = read})), out);
   return {.type = classes_.substitute(use->theta, use->field->type),
           .path = locks_.field(object.path, of.name)};
@@ -234,7 +239,7 @@ Generator::Value Generator::assign(ExprId id, Steps& out) {
   }
   const Value value = expr(of.children[1], out);
   check_argument(of.children[1], value, type);
-  const Atomicity write = own ? constant(Basic::kMover) : access(guard, theta, of.kind);
+  const Atomicity write = own ? constant(Basic::kMover) : access(of, guard, theta, of.kind);
   step(id, well_formed(id, constraints_.add({.expr = id, .atomicity = write})), out);
   return {.type = type, .path = value.path};
 }
@@ -305,6 +310,19 @@ void Generator::arguments(ExprId call, std::size_t first, const Method& method, 
   }
 }
 
+// A call without the locks that it requires, as if they were held.
+NodeId Generator::excused(ExprId call, const Method& method, const Substitution& theta,
+                          NodeId inner) {
+  if (program_[call].excused == Expr::Excused::kNo) return inner;
+  std::vector<std::pair<LockId, bool>> facts;
+  facts.reserve(method.requires_held.size());
+  for (const LockId lock : method.requires_held) {
+    facts.emplace_back(substitute(locks_, theta, lock), true);
+  }
+  return constraints_.add(
+      {.kind = Node::Kind::kAssume, .expr = call, .children = {inner}, .facts = std::move(facts)});
+}
+
 void Generator::invoke(ExprId call, MethodId callee, const Substitution& theta, Steps& out,
                        bool forked) {
   const Method& method = *classes_[callee].method;
@@ -315,10 +333,10 @@ void Generator::invoke(ExprId call, MethodId callee, const Substitution& theta, 
   if (forked) {
     made_.forks.push_back({.node = here, .expr = call, .method = current_});
     made_.forked.push_back(callee);
-    out.push_back(basic(Basic::kAtomic, call));
+    out.push_back(basic(unknown_ == Unknown::kShared ? Basic::kAtomic : Basic::kMover, call));
     return;
   }
-  step(call, well_formed(call, here), out);
+  step(call, well_formed(call, excused(call, method, theta, here)), out);
   for (const LockId lock : method.acquires) {
     const LockId taken = substitute(locks_, theta, lock);
     if (count(taken) != kMaybe) set_count(taken, count(taken) + 1);

@@ -102,8 +102,8 @@ Generator::Target Generator::target(ExprId lock) {
 
 void Generator::lock(ExprId id, const Target& target, Steps& out) {
   if (failed()) return;
-  const bool held =
-      count(target.lock) > 0 || std::ranges::find(sections_, target.lock) != sections_.end();
+  const bool around = std::ranges::find(sections_, target.lock) != sections_.end();
+  const bool held = count(target.lock) > 0 || (around && count(target.lock) == 0);
   if (held && !target.reentrant) {
     problem(id, Kind::kDeadlock,
             fmt::format("acquires {}, which it holds already", show(target.lock)),
@@ -208,20 +208,26 @@ Generator::Value Generator::sequence(const std::vector<ExprId>& children, std::s
 bool Generator::conditional(ExprId id, const std::vector<ExprId>& children, std::size_t rest,
                             Steps& out) {
   const Expr& of = program_[id];
-  const Expr& test = program_[of.children[0]];
+  ExprId tested = of.children[0];
+  const Expr& outer = program_[tested];
+  const bool negated = outer.kind == Expr::Kind::kOperator && outer.name == "!";
+  if (negated) tested = outer.children[0];
+  const Expr& test = program_[tested];
   Steps yes;
   Steps no;
-  if (test.kind == Expr::Kind::kTryLock) {
+  const bool tries = test.kind == Expr::Kind::kTryLock;
+  if (tries) {
     // A try may fail for no reason at all, so its failure says nothing about others: it commutes
     // with them.
-    no.push_back(basic(Basic::kMover, of.children[0]));
+    (negated ? yes : no).push_back(basic(Basic::kMover, tested));
   } else {
     expr(of.children[0], out);
   }
   const State before = state_;
-  if (test.kind == Expr::Kind::kTryLock) lock(of.children[0], target(test.children[0]), yes);
+  if (tries && !negated) lock(tested, target(test.children[0]), yes);
   expr(of.children[1], yes);
   const State after_yes = std::exchange(state_, before);
+  if (tries && negated) lock(tested, target(test.children[0]), no);
   expr(of.children[2], no);
   const State after_no = state_;
   const bool one_ends = after_yes.reachable != after_no.reachable;

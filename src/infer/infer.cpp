@@ -1,12 +1,15 @@
 // Generates, solves, and says what is wrong. A method or a critical section that is not atomic is a
 // finding, unless it was declared so, waits for a condition, or is where a thread begins: those are
-// meant to be cut.
+// meant to be cut. Nor is it one if it is not atomic only for what nobody knows: data that has no
+// guard may be nobody else's, and a program has much of it. So atomicities are found twice: once
+// for what is certainly atomic, and once for what is not even if all the rest is harmless.
 #include "infer/infer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <expected>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -22,26 +25,29 @@ namespace {
 
 class Judge {
  public:
-  Judge(const core::Program& program, Locks& locks, Classes& classes, Conditionals& conditionals,
-        Constraints& constraints, const Generated& generated)
-      : program_(program),
-        locks_(locks),
-        classes_(classes),
-        conditionals_(conditionals),
-        constraints_(constraints),
-        generated_(generated),
-        explainer_(program, locks, classes, conditionals, constraints, generated) {}
+  explicit Judge(const Solved& solved) : solved_(solved), explainer_(solved) {}
 
+  // What is not atomic, though nobody said that it must be.
+  std::vector<Finding> find_cut() {
+    for (std::size_t i = 0; i < solved_.classes.method_count(); ++i) {
+      cut_method(static_cast<MethodId>(i));
+    }
+    for (const Part& block : solved_.generated.blocks) cut_section(block);
+    return std::move(made_.findings);
+  }
+
+  // All else.
   Inference run() {
-    for (std::size_t i = 0; i < classes_.method_count(); ++i) method(static_cast<MethodId>(i));
-    for (const Part& block : generated_.blocks) critical_section(block);
-    for (const Part& claim : generated_.claims) check(claim);
-    for (const Part& fork : generated_.forks) new_thread(fork);
+    for (std::size_t i = 0; i < solved_.classes.method_count(); ++i)
+      method(static_cast<MethodId>(i));
+    for (const Part& block : solved_.generated.blocks) critical_section(block);
+    for (const Part& claim : solved_.generated.claims) check(claim);
+    for (const Part& fork : solved_.generated.forks) new_thread(fork);
     overrides();
-    if (generated_.main) main_block(*generated_.main);
-    for (const Problem& problem : generated_.problems) tell(problem);
-    for (const Constraint& constraint : constraints_.list()) {
-      made_.constraints.push_back(constraints_.to_text(constraint));
+    if (solved_.generated.main) main_block(*solved_.generated.main);
+    for (const Problem& problem : solved_.generated.problems) tell(problem);
+    for (const Constraint& constraint : solved_.constraints.list()) {
+      made_.constraints.push_back(solved_.constraints.to_text(constraint));
     }
     return std::move(made_);
   }
@@ -49,54 +55,63 @@ class Judge {
  private:
   Location location(const core::Position& position) const {
     Location made;
-    if (position.file < program_.files.size()) made.file = program_.files[position.file];
+    if (position.file < solved_.program.files.size())
+      made.file = solved_.program.files[position.file];
     made.line = position.line;
     made.column = position.column;
     return made;
   }
 
   core::Position position_of(MethodId method) const {
-    return method == kMain ? program_[program_.main].position : classes_[method].method->position;
+    return method == kMain ? solved_.program[solved_.program.main].position
+                           : solved_.classes[method].method->position;
   }
 
   void method(MethodId id) {
-    const core::Method& of = *classes_[id].method;
-    const Atomicity atomicity = constraints_.assigned(id);
-    const Judged judged = judge(conditionals_, atomicity);
+    const core::Method& of = *solved_.classes[id].method;
+    const Atomicity atomicity = solved_.constraints.assigned(id);
+    const Judged judged = judge(solved_.conditionals, atomicity);
     MethodAtomicity result = {.name = explainer_.display(id),
-                              .atomicity = conditionals_.to_text(atomicity),
+                              .atomicity = solved_.conditionals.to_text(atomicity),
                               .basic = judged.basic,
-                              .is_declared = constraints_.is_declared(id),
+                              .is_declared = solved_.constraints.is_declared(id),
+                              .has_body = of.body != core::kNoExpr,
                               .location = location(of.position)};
-    for (const LockId lock : judged.needed) result.needed.push_back(locks_.to_string(lock));
+    for (const LockId lock : judged.needed) result.needed.push_back(solved_.locks.to_string(lock));
     made_.methods.push_back(std::move(result));
-    const auto& body = generated_.bodies[static_cast<std::size_t>(id)];
+    const auto& body = solved_.generated.bodies[static_cast<std::size_t>(id)];
     if (!body) return;
-    const Atomicity found = constraints_.value(*body);
-    if (constraints_.is_declared(id)) {
-      if (!conditionals_.leq(found, atomicity)) declared_wrongly(id, *body, found, atomicity);
+    const Atomicity found = solved_.constraints.value(*body);
+    if (solved_.constraints.is_declared(id)) {
+      if (!solved_.conditionals.leq(found, atomicity))
+        declared_wrongly(id, *body, found, atomicity);
       return;
     }
     if (judged.basic == Basic::kError) {
       finding(id, Kind::kRace, *body, judged.situation, Basic::kError,
               fmt::format("{} breaks the locking discipline, whatever its caller holds: ",
                           explainer_.display(id)));
-    } else if (judged.basic == Basic::kCompound && !is_forked(id)) {
-      finding(id, Kind::kAtomicity, *body, judged.situation, Basic::kCompound,
-              fmt::format("{} is not atomic: ", explainer_.display(id)), false);
-      reported_.push_back(id);
     }
   }
 
+  void cut_method(MethodId id) {
+    const auto& body = solved_.generated.bodies[static_cast<std::size_t>(id)];
+    if (!body || solved_.constraints.is_declared(id) || is_forked(id)) return;
+    const Judged judged = judge(solved_.conditionals, solved_.constraints.assigned(id));
+    if (judged.basic != Basic::kCompound) return;
+    cut(id, *body, judged.situation, fmt::format("{} is not atomic: ", explainer_.display(id)));
+    reported_.push_back(id);
+  }
+
   bool is_forked(MethodId id) const {
-    return std::ranges::find(generated_.forked, id) != generated_.forked.end();
+    return std::ranges::find(solved_.generated.forked, id) != solved_.generated.forked.end();
   }
 
   void declared_wrongly(MethodId id, NodeId body, Atomicity found, Atomicity declared) {
     const std::string begin =
         fmt::format("{} is declared {}, but is {}: ", explainer_.display(id),
-                    conditionals_.to_text(declared), conditionals_.to_text(found));
-    if (const auto situation = exceeds(conditionals_, found, declared)) {
+                    solved_.conditionals.to_text(declared), solved_.conditionals.to_text(found));
+    if (const auto situation = exceeds(solved_.conditionals, found, declared)) {
       finding(id, Kind::kAtomicity, body, *situation, Basic::kCompound, begin);
       return;
     }
@@ -104,49 +119,60 @@ class Judge {
     Situation situation;
     Atomicity a = found;
     Atomicity b = declared;
-    while (!conditionals_.basic(a)) {
-      const Predicate p = conditionals_.node(a).predicate;
-      const bool value =
-          conditionals_.leq(conditionals_.assume(a, p, false), conditionals_.assume(b, p, false));
+    while (!solved_.conditionals.basic(a)) {
+      const Predicate p = solved_.conditionals.node(a).predicate;
+      const bool value = solved_.conditionals.leq(solved_.conditionals.assume(a, p, false),
+                                                  solved_.conditionals.assume(b, p, false));
       situation[p] = value;
-      a = conditionals_.assume(a, p, value);
-      b = conditionals_.assume(b, p, value);
+      a = solved_.conditionals.assume(a, p, value);
+      b = solved_.conditionals.assume(b, p, value);
     }
     finding(id, Kind::kRace, body, situation, Basic::kError, begin);
   }
 
   void critical_section(const Part& block) {
-    const core::Expr& of = program_[block.expr];
-    const Atomicity atomicity = constraints_.value(block.node);
-    const Judged judged = judge(conditionals_, atomicity);
+    const core::Expr& of = solved_.program[block.expr];
+    const Atomicity atomicity = solved_.constraints.value(block.node);
+    const Judged judged = judge(solved_.conditionals, atomicity);
     made_.blocks.push_back({.method = explainer_.display(block.method),
-                            .atomicity = conditionals_.to_text(atomicity),
+                            .atomicity = solved_.conditionals.to_text(atomicity),
                             .basic = judged.basic,
                             .location = location(of.position)});
+  }
+
+  void cut_section(const Part& block) {
+    const Judged judged = judge(solved_.conditionals, solved_.constraints.value(block.node));
     const bool told = std::ranges::find(reported_, block.method) != reported_.end();
     if (judged.basic != Basic::kCompound || told) return;
-    if (block.method != kMain && constraints_.is_declared(block.method)) return;
-    finding(
-        block.method, Kind::kAtomicity, block.node, judged.situation, Basic::kCompound,
-        fmt::format("the critical section in {} is not atomic: ", explainer_.display(block.method)),
-        false);
+    if (block.method != kMain && solved_.constraints.is_declared(block.method)) return;
+    cut(block.method, block.node, judged.situation,
+        fmt::format("the critical section in {} is not atomic: ",
+                    explainer_.display(block.method)));
+  }
+
+  // What is so because of another method that is not atomic is that method's finding.
+  void cut(MethodId method, NodeId node, const Situation& situation, const std::string& what) {
+    const Explanation why = explainer_.explain_own(node, situation);
+    const Explainer::Reason reason = explainer_.reason(why);
+    if (why.broken && !reason.waits) add(method, Kind::kAtomicity, what, why, reason);
   }
 
   void check(const Part& claim) {
-    const Atomicity found = constraints_.value(claim.node);
-    const auto situation = exceeds(conditionals_, found, claim.bound);
+    const Atomicity found = solved_.constraints.value(claim.node);
+    const auto situation = exceeds(solved_.conditionals, found, claim.bound);
     if (!situation) return;
     finding(claim.method, Kind::kAtomicity, claim.node, *situation, Basic::kCompound,
             fmt::format("this part of {} must be {}, but is {}: ", explainer_.display(claim.method),
-                        conditionals_.to_text(claim.bound), conditionals_.to_text(found)));
+                        solved_.conditionals.to_text(claim.bound),
+                        solved_.conditionals.to_text(found)));
   }
 
   // [EXP FORK]: a new thread holds its own lock, and no other.
   void new_thread(const Part& fork) {
     const Situation holds_own = {{{.lock = Locks::kThread}, true}};
-    const Basic basic = conditionals_.evaluate(constraints_.value(fork.node), [&](Predicate p) {
-      return p.kind == Predicate::Kind::kHeld && p.lock == Locks::kThread;
-    });
+    const Basic basic = solved_.conditionals.evaluate(
+        solved_.constraints.value(fork.node),
+        [&](Predicate p) { return p.kind == Predicate::Kind::kHeld && p.lock == Locks::kThread; });
     if (basic != Basic::kError) return;
     finding(fork.method, Kind::kRace, fork.node, holds_own, Basic::kError,
             "a new thread breaks the locking discipline: ");
@@ -154,8 +180,8 @@ class Judge {
 
   void main_block(NodeId body) {
     // Nobody can hold anything for main.
-    const Basic basic =
-        conditionals_.evaluate(constraints_.value(body), [](Predicate) { return false; });
+    const Basic basic = solved_.conditionals.evaluate(solved_.constraints.value(body),
+                                                      [](Predicate) { return false; });
     if (basic == Basic::kError) {
       finding(kMain, Kind::kRace, body, {}, Basic::kError, "main breaks the locking discipline: ");
     }
@@ -163,21 +189,23 @@ class Judge {
 
   // What an override owes to a declared atomicity.
   void overrides() {
-    for (const Constraint& constraint : constraints_.list()) {
-      const auto& body = generated_.bodies[static_cast<std::size_t>(constraint.method)];
-      if (!constraints_.is_declared(constraint.method) || (body && *body == constraint.bound)) {
+    for (const Constraint& constraint : solved_.constraints.list()) {
+      const auto& body = solved_.generated.bodies[static_cast<std::size_t>(constraint.method)];
+      if (!solved_.constraints.is_declared(constraint.method) ||
+          (body && *body == constraint.bound)) {
         continue;
       }
-      const Atomicity found = constraints_.value(constraint.bound);
-      const Atomicity declared = constraints_.assigned(constraint.method);
-      if (conditionals_.leq(found, declared)) continue;
-      const core::ExprId at = constraints_[constraint.bound].expr;
+      const Atomicity found = solved_.constraints.value(constraint.bound);
+      const Atomicity declared = solved_.constraints.assigned(constraint.method);
+      if (solved_.conditionals.leq(found, declared)) continue;
+      const core::ExprId at = solved_.constraints[constraint.bound].expr;
       Finding made = begin(constraint.method, Kind::kAtomicity);
-      made.message = fmt::format("an override of {} is {}, where {} is declared",
-                                 explainer_.display(constraint.method),
-                                 conditionals_.to_text(found), conditionals_.to_text(declared));
+      made.message = fmt::format(
+          "an override of {} is {}, where {} is declared", explainer_.display(constraint.method),
+          solved_.conditionals.to_text(found), solved_.conditionals.to_text(declared));
       if (at != core::kNoExpr) {
-        made.events.push_back({.op = "override", .location = location(program_[at].position)});
+        made.events.push_back(
+            {.op = "override", .location = location(solved_.program[at].position)});
       }
       made_.findings.push_back(std::move(made));
     }
@@ -190,12 +218,14 @@ class Judge {
     return made;
   }
 
-  // `demanded`: somebody said that it must be otherwise, and a wait is no excuse.
   void finding(MethodId method, Kind kind, NodeId node, const Situation& situation, Basic result,
-               const std::string& what, bool demanded = true) {
+               const std::string& what) {
     const Explanation why = explainer_.explain(node, situation, result);
-    const Explainer::Reason reason = explainer_.reason(why);
-    if (reason.waits && !demanded) return;
+    add(method, kind, what, why, explainer_.reason(why));
+  }
+
+  void add(MethodId method, Kind kind, const std::string& what, const Explanation& why,
+           const Explainer::Reason& reason) {
     Finding made = begin(method, kind);
     made.message = what + reason.text;
     for (const Step& step : why.steps) {
@@ -209,33 +239,52 @@ class Judge {
     Finding made = begin(problem.method, problem.kind);
     made.message = fmt::format("{}: {}", explainer_.display(problem.method), problem.message);
     made.fix = problem.fix;
-    made.events.push_back({.op = "here", .location = location(program_[problem.expr].position)});
+    made.events.push_back(
+        {.op = "here", .location = location(solved_.program[problem.expr].position)});
     made_.findings.push_back(std::move(made));
   }
 
-  const core::Program& program_;
-  Locks& locks_;
-  Classes& classes_;
-  Conditionals& conditionals_;
-  Constraints& constraints_;
-  const Generated& generated_;
+  const Solved& solved_;
   Explainer explainer_;
   std::vector<MethodId> reported_;
   Inference made_;
 };
 
+// Constraints of the program, solved, for whoever wants to judge them.
+template <class Use>
+Result<void> solve_constraints(const core::Program& program, Unknown unknown, const Use& use) {
+  Locks locks = program.locks;
+  Classes classes(program, locks);
+  if (auto fits = classes.check(); !fits) return fits;
+  Conditionals conditionals(locks);
+  Constraints constraints(classes, conditionals, locks);
+  const auto generated =
+      Generator(program, locks, classes, conditionals, constraints, unknown).run();
+  if (!generated) return std::unexpected(generated.error());
+  constraints.solve();
+  use(Solved{.program = program,
+             .locks = locks,
+             .classes = classes,
+             .conditionals = conditionals,
+             .constraints = constraints,
+             .generated = *generated});
+  return {};
+}
+
 }  // namespace
 
 Result<Inference> infer_atomicities(const core::Program& program) {
-  Locks locks = program.locks;
-  Classes classes(program, locks);
-  if (auto fits = classes.check(); !fits) return std::unexpected(fits.error());
-  Conditionals conditionals(locks);
-  Constraints constraints(classes, conditionals, locks);
-  auto generated = Generator(program, locks, classes, conditionals, constraints).run();
-  if (!generated) return std::unexpected(generated.error());
-  constraints.solve();
-  return Judge(program, locks, classes, conditionals, constraints, *generated).run();
+  Inference made;
+  auto solved = solve_constraints(program, Unknown::kShared,
+                                  [&](const Solved& all) { made = Judge(all).run(); });
+  if (!solved) return std::unexpected(solved.error());
+  std::vector<Finding> cut;
+  solved = solve_constraints(program, Unknown::kHarmless,
+                             [&](const Solved& all) { cut = Judge(all).find_cut(); });
+  if (!solved) return std::unexpected(solved.error());
+  made.findings.insert(made.findings.begin(), std::make_move_iterator(cut.begin()),
+                       std::make_move_iterator(cut.end()));
+  return made;
 }
 
 }  // namespace tomos::infer

@@ -17,6 +17,7 @@ struct MethodAtomicity {
   Basic basic = Basic::kConst;      // for a caller that holds what is needed and nothing else
   std::vector<std::string> needed;  // locks that must be held
   bool is_declared = false;
+  bool has_body = false;
   Location location;
 };
 

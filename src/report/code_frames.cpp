@@ -47,7 +47,8 @@ std::size_t shown_column(std::string_view line, std::uint32_t column) {
 }
 
 std::string says(const Finding::Event& event) {
-  std::string text = fmt::format("{}: {}", event.thread, event.op);
+  std::string text =
+      event.thread.empty() ? event.op : fmt::format("{}: {}", event.thread, event.op);
   if (!event.variable.empty()) text += ' ' + event.variable;
   if (!event.locks.empty()) text += fmt::format(" [{}]", fmt::join(event.locks, ", "));
   return text;

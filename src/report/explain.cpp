@@ -151,6 +151,7 @@ std::string drawing_title(const Finding& finding) {
 std::string explain(const Finding& finding, std::size_t columns) {
   if (!finding.edges.empty()) return explain_cycle(finding, columns);
   if (is_mover_pattern(finding.pattern)) return explain_movers(finding, columns);
+  if (is_of_source(finding)) return "";
   if (finding.kind == Kind::kRace) return explain_race(finding, columns);
   if (finding.kind == Kind::kDeadlock) {
     if (!is_predicted(finding)) return "";

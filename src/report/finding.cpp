@@ -141,6 +141,8 @@ std::string_view to_string(Certainty certainty) {
   return "";
 }
 
+bool is_of_source(const Finding& finding) { return finding.analysis == "infer"; }
+
 bool is_mover_pattern(std::string_view pattern) {
   if (pattern.size() % 2 == 0) return false;
   for (std::size_t i = 0; i < pattern.size(); ++i) {

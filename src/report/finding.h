@@ -102,4 +102,7 @@ struct Finding {
   std::string id() const;
 };
 
+// Whether it is about source code, and not about a run of it: then there are no threads.
+bool is_of_source(const Finding& finding);
+
 }  // namespace tomos

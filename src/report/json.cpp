@@ -81,6 +81,33 @@ Json to_json(const Finding& finding) {
   return json;
 }
 
+Json to_json(const Inferred::Guard& guard) {
+  return {{"class", guard.owner},   {"field", guard.field}, {"guard", guard.lock},
+          {"access", guard.access}, {"given", guard.given}, {"location", to_json(guard.location)}};
+}
+
+Json to_json(const Inferred::Method& method) {
+  return {{"name", method.name},
+          {"atomicity", method.atomicity},
+          {"requires", method.required},
+          {"location", to_json(method.location)}};
+}
+
+Json to_json(const Inferred::Count& count) {
+  return {{"total", count.total}, {"atomic", count.atomic}};
+}
+
+void add(Json& json, const Inferred& inferred) {
+  json["guards"] = Json::array();
+  for (const auto& guard : inferred.guards) json["guards"].push_back(to_json(guard));
+  json["methods"] = Json::array();
+  for (const auto& method : inferred.methods) json["methods"].push_back(to_json(method));
+  json["table"] = {{"methods", to_json(inferred.method_count)},
+                   {"critical_sections", to_json(inferred.section_count)},
+                   {"seconds", Json::object()}};
+  for (const auto& [phase, seconds] : inferred.phases) json["table"]["seconds"][phase] = seconds;
+}
+
 Json to_json(const Stats& stats) {
   return {{"events", stats.events},
           {"threads", stats.threads},
@@ -110,6 +137,7 @@ std::string print_json(const Report& report) {
     json["state_bytes"] = report.explored->state_bytes;
     json["store_bytes"] = report.explored->bytes;
   }
+  if (report.inferred) add(json, *report.inferred);
   json["notes"] = report.notes;
   json["findings"] = Json::array();
   for (const auto& judgement : report.verdicts) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "report/finding.h"
@@ -46,6 +47,33 @@ struct Explored {
   std::uint64_t bytes = 0;        // of all, and of what finds them
 };
 
+// What source code was found to keep to.
+struct Inferred {
+  struct Guard {
+    std::string owner;  // a class, or empty: a global
+    std::string field;
+    std::string access;  // "guarded_by", "write_guarded_by", "final", "none", "atomic"
+    std::string lock;    // of the first two
+    bool given = false;  // by the source
+    Location location;
+  };
+  struct Method {
+    std::string name;
+    std::string atomicity;
+    std::vector<std::string> required;  // locks that callers must hold
+    Location location;
+  };
+  struct Count {
+    std::uint64_t total = 0;
+    std::uint64_t atomic = 0;
+  };
+  std::vector<Guard> guards;
+  std::vector<Method> methods;
+  Count method_count;  // of those with a body
+  Count section_count;
+  std::vector<std::pair<std::string, double>> phases;  // and their seconds
+};
+
 struct Report {
   struct Judgement {
     std::string analysis;
@@ -59,6 +87,7 @@ struct Report {
   Stats stats;
   std::optional<Trials> trials;
   std::optional<Explored> explored;
+  std::optional<Inferred> inferred;
   std::vector<Finding> findings;
   std::vector<std::string> notes;  // what the reader must know to trust the verdicts
 };

@@ -12,6 +12,7 @@
 
 #include "report/code_frames.h"
 #include "report/explain.h"
+#include "report/inferred.h"
 #include "report/interleaving.h"
 #include "report/layout.h"
 
@@ -209,7 +210,9 @@ std::string print_finding(const Finding& original, std::size_t number, const Tex
   if (!finding.message.empty()) out += wrap("  ", finding.message, style.columns);
   out += '\n';
 
-  const std::string drawing = draw_interleaving(finding, style.columns - 4);
+  // Source that nobody ran has no order in which its parts ran.
+  const std::string drawing =
+      is_of_source(finding) ? "" : draw_interleaving(finding, style.columns - 4);
   if (!drawing.empty()) {
     out += wrap("  ", drawing_title(finding), style.columns);
     for (std::size_t begin = 0; begin < drawing.size();) {
@@ -239,7 +242,8 @@ std::string print_finding(const Finding& original, std::size_t number, const Tex
   // a program that is there.
   const bool recorded =
       std::ranges::any_of(finding.events, [](const auto& event) { return !event.stack.empty(); });
-  const std::string code = recorded ? code_frames(finding, sources, style.columns) : "";
+  const std::string code =
+      recorded || is_of_source(finding) ? code_frames(finding, sources, style.columns) : "";
   if (!code.empty()) {
     out += "  In the source:\n" + code + '\n';
   }
@@ -401,6 +405,10 @@ std::string summarize(const Report& report, const Palette& palette) {
                        counted(report.explored->states, "state"), report.explored->depth,
                        stats.seconds);
   }
+  if (report.inferred) {
+    return fmt::format("{}; {}, {:.2f} s\n", out,
+                       counted(report.inferred->methods.size(), "method"), stats.seconds);
+  }
   return fmt::format("{}; {}, {}, {}, {:.2f} s\n", out, counted(stats.events, "event"),
                      counted(stats.threads, "thread"), counted(stats.transactions, "transaction"),
                      stats.seconds);
@@ -410,7 +418,8 @@ std::string summarize(const Report& report, const Palette& palette) {
 
 std::string print_text(const Report& report, const TextStyle& style) {
   const Palette palette(style.color);
-  std::string out = print_findings(report.findings, style, palette);
+  std::string out = report.inferred ? print_guards_and_methods(*report.inferred) : "";
+  out += print_findings(report.findings, style, palette);
   for (const auto& judgement : report.verdicts) {
     if (judgement.left_out == 0) continue;
     out += wrap("Note: ",
@@ -423,6 +432,7 @@ std::string print_text(const Report& report, const TextStyle& style) {
   for (const std::string& note : report.notes) {
     out += wrap("Note: ", printable(note), style.columns);
   }
+  if (report.inferred) out += print_table(*report.inferred);
   return out + summarize(report, palette);
 }
 

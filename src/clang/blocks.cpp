@@ -1,0 +1,238 @@
+// Blocks under construction, the variables in them, and what is known where ways meet.
+#include <algorithm>
+
+#include "clang/body.h"
+
+namespace tomos::cpp {
+
+using clang::Expr;
+using clang::SourceLocation;
+using clang::Stmt;
+using clang::VarDecl;
+using core::ExprId;
+using Kind = core::Expr::Kind;
+
+const VarDecl* variable_in(const Expr* of) {
+  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of->IgnoreParenCasts());
+  return reference == nullptr ? nullptr : llvm::dyn_cast<VarDecl>(reference->getDecl());
+}
+
+void assigned_in(const Stmt* of, std::set<const VarDecl*>& to) {
+  if (of == nullptr) return;
+  const auto note = [&](const Expr* place) {
+    if (const VarDecl* variable = variable_in(place)) to.insert(variable);
+  };
+  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(of)) {
+    if (binary->isAssignmentOp()) note(binary->getLHS());
+  } else if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(of)) {
+    if (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf) {
+      note(unary->getSubExpr());
+    }
+  } else if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(of)) {
+    if (call->isAssignmentOp() && call->getNumArgs() > 0) note(call->getArg(0));
+  }
+  for (const Stmt* child : of->children()) assigned_in(child, to);
+}
+
+Body::Body(Unit& unit, const clang::FunctionDecl& function, Unit::Home home)
+    : unit_(unit), program_(unit.program), function_(function), home_(std::move(home)) {
+  variable_names_ = [this](const VarDecl& variable) -> std::optional<std::string> {
+    const auto at = state_.variables.find(&variable);
+    if (at == state_.variables.end() || at->second.name.empty()) return std::nullopt;
+    return at->second.name;
+  };
+  names_.insert("this");
+}
+
+// Those of a pack all have the same name.
+std::string Body::parameter_name(const clang::ParmVarDecl& parameter) {
+  const unsigned index = parameter.getFunctionScopeIndex();
+  std::string name = parameter.getNameAsString();
+  const auto* function = llvm::dyn_cast<clang::FunctionDecl>(parameter.getDeclContext());
+  const auto same = [&](const clang::ParmVarDecl* other) {
+    return other->getFunctionScopeIndex() < index &&
+           other->getDeclName() == parameter.getDeclName();
+  };
+  const bool again = function != nullptr && std::ranges::any_of(function->parameters(), same);
+  if (name.empty() || name == "this" || again) return name + "_" + std::to_string(index);
+  return name;
+}
+
+ExprId Body::read() {
+  const bool makes = llvm::isa<clang::CXXConstructorDecl>(function_);
+  const core::Method& method = unit_.method_at(home_);
+  for (const core::Parameter& parameter : method.parameters) names_.insert(parameter.name);
+  // Those of a lambda come after what it captures, which is known already.
+  const std::size_t captured = method.parameters.size() - (makes ? 0 : function_.param_size());
+  const SourceLocation end = function_.getBodyRBrace();
+  return block(
+      [&] {
+        for (const clang::ParmVarDecl* parameter : function_.parameters()) {
+          core::Type type = unit_.type_of(parameter->getType());
+          if (type.name == "int" || type.name == "void") continue;
+          if (makes) {
+            state_.variables[parameter] = {.name = "x", .type = type};
+            bind(*parameter, null(parameter->getLocation()), parameter->getLocation());
+          } else if (!lambda_) {
+            state_.variables[parameter] = {.name = parameter_name(*parameter), .type = type};
+          } else {
+            const std::size_t index = captured + parameter->getFunctionScopeIndex();
+            state_.variables[parameter] = {.name = unit_.method_at(home_).parameters[index].name,
+                                           .type = type};
+          }
+        }
+        if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(&function_)) {
+          for (const clang::CXXCtorInitializer* init : constructor->inits()) {
+            const SourceLocation at = init->getSourceLocation();
+            if (init->getInit() == nullptr) continue;
+            if (!init->isAnyMemberInitializer()) {
+              effect(init->getInit());
+              continue;
+            }
+            const clang::FieldDecl& field = *init->getAnyMember();
+            const core::Type stored = unit_.field_type(field);
+            const Value value = expr(init->getInit(), Use::kRead);
+            const auto* written =
+                llvm::dyn_cast<clang::CXXConstructExpr>(init->getInit()->IgnoreImplicit());
+            const bool trivial = written != nullptr && written->getNumArgs() == 0;
+            if (unit_.lock_type(field.getType()) || (trivial && value.id == core::kNoExpr)) {
+              emit(value.id);
+              continue;
+            }
+            if (init->isIndirectMemberInitializer() || field.getType()->isArrayType()) {
+              emit(value.id);
+              continue;
+            }
+            const ExprId place =
+                make(Kind::kField, at, {name("this", at)}, unit_.field_name(field));
+            emit(make(Kind::kAssign, at, {place, coerce(value, stored, at)}));
+          }
+        }
+        statement(function_.getBody());
+      },
+      end);
+}
+
+// Blocks.
+
+void Body::emit(ExprId id) {
+  if (id == core::kNoExpr) return;
+  const Kind kind = program_[id].kind;
+  const bool idle = kind == Kind::kConstant || kind == Kind::kNull ||
+                    (kind == Kind::kVariable && names_.contains(program_[id].name));
+  if (!idle) blocks_.back().items.push_back({.id = id});
+}
+
+void Body::wrap(core::Expr expr) {
+  ++wraps_;
+  blocks_.back().items.push_back({.wrap = std::move(expr), .wraps = true});
+}
+
+ExprId Body::block(const Part& part, SourceLocation end, bool is_loop) {
+  blocks_.push_back({.is_loop = is_loop});
+  const auto bound = state_.bound;
+  const std::size_t wraps = wraps_;
+  part();
+  if (state_.reachable) release_guards(blocks_.size() - 1, end);
+  for (auto at = blocks_.back().objects.rbegin(); at != blocks_.back().objects.rend(); ++at) {
+    const auto& of = state_.variables[*at];
+    if (of.name.empty()) continue;
+    emit(make(Kind::kCall, end, {name(of.name, end)}, "~" + of.type.name));
+  }
+  for (const VarDecl* guard : blocks_.back().guards) state_.guards.erase(guard);
+  std::vector<Item> items = std::move(blocks_.back().items);
+  blocks_.pop_back();
+  state_.bound = bound;
+  wraps_ = wraps;
+  std::vector<ExprId> rest;
+  for (auto item = items.rbegin(); item != items.rend(); ++item) {
+    if (!item->wraps) {
+      rest.push_back(item->id);
+      continue;
+    }
+    std::reverse(rest.begin(), rest.end());
+    core::Expr& around = item->wrap;
+    if (around.kind == Kind::kSync) around.end = unit_.position(end);
+    const core::Position at = around.position;
+    around.children.push_back(
+        rest.size() == 1
+            ? rest[0]
+            : program_.add({.kind = Kind::kSequence, .position = at, .children = std::move(rest)}));
+    rest = {program_.add(std::move(around))};
+  }
+  std::reverse(rest.begin(), rest.end());
+  if (rest.size() == 1 && core::ends_with_brace(program_[rest[0]].kind)) return rest[0];
+  return make(Kind::kSequence, end, std::move(rest));
+}
+
+// A block of its own. What was assigned in it has no name outside.
+void Body::nested(const Part& part, SourceLocation end) {
+  const State before = state_;
+  emit(block(part, end));
+  const State after = state_;
+  meet(before, after, after);
+}
+
+std::string Body::fresh(const std::string& wanted) {
+  std::string made = wanted.empty() ? "x" : wanted;
+  for (unsigned i = 2; !names_.insert(made).second; ++i) {
+    made = wanted + "'" + std::to_string(i);
+  }
+  return made;
+}
+
+void Body::bind(const VarDecl& variable, ExprId value, SourceLocation at) {
+  Variable& of = state_.variables[&variable];
+  if (wraps_ > kMaxWraps) {
+    emit(value);
+    of.name.clear();
+    return;
+  }
+  of.name = fresh(variable.getNameAsString());
+  wrap({.kind = Kind::kLet,
+        .position = unit_.position(at),
+        .name = of.name,
+        .display = variable.getNameAsString(),
+        .children = {value},
+        .type = of.type});
+}
+
+void Body::forget(const VarDecl& variable) {
+  const auto at = state_.variables.find(&variable);
+  if (at != state_.variables.end() && !at->second.name.empty() && !at->second.is_object) {
+    bind(variable, null(variable.getLocation()), variable.getLocation());
+  }
+}
+
+void Body::forget_assigned(const Stmt* in) {
+  std::set<const VarDecl*> assigned;
+  assigned_in(in, assigned);
+  for (const VarDecl* variable : assigned) forget(*variable);
+}
+
+// Where two ways meet.
+void Body::meet(const State& before, const State& a, const State& b) {
+  state_ = before;
+  state_.reachable = a.reachable || b.reachable;
+  for (auto& [variable, guard] : state_.guards) {
+    const auto in_a = a.guards.find(variable);
+    const auto in_b = b.guards.find(variable);
+    if (in_a == a.guards.end() || in_b == b.guards.end()) continue;
+    if (!a.reachable || !b.reachable) {
+      guard = a.reachable ? in_a->second : in_b->second;
+    } else {
+      const Held held = in_a->second.held;
+      guard.held = held == in_b->second.held ? held : Held::kMaybe;
+      guard.tried = in_a->second.tried && in_b->second.tried;
+    }
+  }
+  for (const auto& [variable, known] : before.variables) {
+    const auto in_a = a.variables.find(variable);
+    const auto in_b = b.variables.find(variable);
+    const bool same_a = in_a == a.variables.end() || in_a->second.name == known.name;
+    const bool same_b = in_b == b.variables.end() || in_b->second.name == known.name;
+    if (!same_a || !same_b) forget(*variable);
+  }
+}
+
+}  // namespace tomos::cpp

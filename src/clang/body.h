@@ -1,0 +1,203 @@
+// The body of a function, as an expression of the core language.
+//
+// Variables of the core keep their value. A C++ variable that leads to an object is a new core
+// variable after every assignment, and one of unknown value where two ways meet: what is known of
+// the locks of one object is never taken for another's. Variables that lead nowhere, numbers and
+// the like, are nobody else's business and leave no trace.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "clang/unit.h"
+
+namespace tomos::cpp {
+
+// Leads to no object.
+inline bool is_value(const core::Type& type) { return type.name == "int" || type.name == "void"; }
+
+// The construction that an initializer comes down to.
+const clang::CXXConstructExpr* construction_of(const clang::Expr* init);
+
+// Deeper nesting than this is cut off: every later pass walks the program recursively.
+inline constexpr std::size_t kMaxWraps = 250;
+inline constexpr std::size_t kMaxDepth = 250;
+
+// The variable that an expression names, if that is all.
+const clang::VarDecl* variable_in(const clang::Expr* of);
+// The variables that a part of a body may give another value.
+void assigned_in(const clang::Stmt* of, std::set<const clang::VarDecl*>& to);
+
+class Body {
+ public:
+  Body(Unit& unit, const clang::FunctionDecl& function, Unit::Home home);
+
+  core::ExprId read();
+
+  static std::string parameter_name(const clang::ParmVarDecl& parameter);
+
+ private:
+  using ExprId = core::ExprId;
+
+  struct Value {
+    ExprId id = core::kNoExpr;  // none: nothing happens
+    core::Type type = {.name = "int"};
+    bool is_value = true;  // no: some value of the type, and what happens before it is there
+  };
+
+  // What becomes of a place: named, read, or changed (itself or a part of it).
+  enum class Use : std::uint8_t { kName, kRead, kChange };
+
+  // A block under construction. What wraps has the rest of the block as its last child.
+  struct Item {
+    ExprId id = core::kNoExpr;
+    core::Expr wrap;
+    bool wraps = false;
+  };
+  struct Block {
+    std::vector<Item> items;
+    std::vector<const clang::VarDecl*> guards;   // declared here, released at the end
+    std::vector<const clang::VarDecl*> objects;  // with destructors
+    bool is_loop = false;
+    bool is_switch = false;
+  };
+
+  enum class Held : std::uint8_t { kNo, kYes, kMaybe };
+  struct Guard {
+    std::vector<LockPath> locks;
+    Held held = Held::kNo;
+    bool tried = false;     // whether it is held is still to be asked
+    bool inverted = false;  // unlocks first, and locks again at the end
+    bool by_block = false;  // never told anything: a synchronized block
+  };
+  struct Variable {
+    std::string name;  // empty: of unknown value
+    core::Type type;
+    bool is_object = false;  // stays the same object, whatever is assigned to it
+  };
+  struct State {
+    std::map<const clang::VarDecl*, Variable> variables;
+    std::map<const clang::VarDecl*, Guard> guards;
+    std::vector<std::pair<LockPath, std::string>> bound;  // locks that have a variable
+    bool reachable = true;
+  };
+
+  struct Try {
+    LockCall call;
+    bool held_if_true = true;
+  };
+
+  using Part = std::function<void()>;
+
+  // Statements.
+  void statement(const clang::Stmt* of);
+  void statements(const clang::CompoundStmt& of);
+  void maybe(const Part& part, clang::SourceLocation at, clang::SourceLocation end);
+  void declaration(const clang::VarDecl& variable);
+  void declare_guard(const clang::VarDecl& variable, const clang::Expr* init);
+  void handed_out(const clang::Expr* init, Guard& guard, clang::SourceLocation at);
+  void guard_locks(const clang::CXXConstructExpr& made, Guard& guard, clang::SourceLocation at);
+  void if_statement(const clang::IfStmt& of);
+  void branch(const clang::Expr* condition, const Part& then, const Part& otherwise,
+              clang::SourceLocation at);
+  void loop(const clang::Stmt& whole, const clang::Expr* condition, const Part& body,
+            clang::SourceLocation at, bool test_last = false);
+  void range_loop(const clang::CXXForRangeStmt& of);
+  void switch_statement(const clang::SwitchStmt& of);
+  void try_statement(const clang::CXXTryStmt& of);
+  void leave(clang::SourceLocation at, ExprId last);
+  void release_guards(std::size_t from_block, clang::SourceLocation at);
+  void diverge(clang::SourceLocation at);
+  std::optional<Try> tried(const clang::Expr* condition);
+  ExprId test_of(const clang::Expr* condition);
+  bool holds_try(const clang::Expr* condition);
+  bool is_told(const clang::VarDecl& guard, const clang::Stmt* in) const;
+
+  // Blocks and ways.
+  ExprId block(const Part& part, clang::SourceLocation end, bool is_loop = false);
+  void emit(ExprId id);
+  void nested(const Part& part, clang::SourceLocation end);
+  void wrap(core::Expr expr);
+  void meet(const State& before, const State& a, const State& b);
+  void forget_assigned(const clang::Stmt* in);
+  void forget(const clang::VarDecl& variable);
+  void bind(const clang::VarDecl& variable, ExprId value, clang::SourceLocation at);
+  std::string fresh(const std::string& name);
+
+  // Locks.
+  ExprId lock_expr(const LockPath& path, clang::SourceLocation at);
+  LockPath settled(LockPath path, clang::SourceLocation at);
+  void lock_step(core::Expr::Kind kind, const LockPath& path, clang::SourceLocation at);
+  bool lock_effect(const clang::CallExpr& call);
+  void change_guard(const clang::VarDecl& variable, LockCall::Kind kind, bool gives_up,
+                    clang::SourceLocation at);
+  Scope scope() const { return {.variables = &variable_names_}; }
+
+  // Expressions.
+  Value expr(const clang::Expr* of, Use use);
+  Value variable(const clang::VarDecl& variable, Use use, clang::SourceLocation at);
+  Value member(const clang::MemberExpr& of, Use use);
+  Value assign(const clang::Expr* to, Value value, bool update, clang::SourceLocation at);
+  Value conditional(const clang::AbstractConditionalOperator& of);
+  Value construct(const clang::CXXConstructExpr& of);
+  Value atomic_builtin(const clang::AtomicExpr& of);
+  void effect(const clang::Expr* of, Use use = Use::kRead);
+  ExprId coerce(const Value& value, const core::Type& wanted, clang::SourceLocation at);
+  ExprId object(const Value& value, const core::Type& wanted, clang::SourceLocation at);
+  static Value opaque(const core::Type& type, ExprId effects);
+  Value then(ExprId first, const Value& second, clang::SourceLocation at);
+  ExprId sequence(std::vector<ExprId> steps, clang::SourceLocation at);
+  ExprId constant(const char* text, clang::SourceLocation at);
+  ExprId null(clang::SourceLocation at);
+  ExprId name(const std::string& name, clang::SourceLocation at);
+  ExprId make(core::Expr::Kind kind, clang::SourceLocation at, std::vector<ExprId> children,
+              std::string name = {});
+
+  // Calls.
+  Value call(const clang::CallExpr& of, Use use);
+  Value project_call(const clang::FunctionDecl& callee, const clang::CallExpr& of);
+  Value foreign_method(const clang::CXXMethodDecl& callee, const clang::Expr& object,
+                       llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr& of,
+                       Use use);
+  Value foreign_function(const clang::FunctionDecl& callee, const clang::CallExpr& of, Use use);
+  Value unknown_call(const clang::CallExpr& of);
+  ExprId too_deep(clang::SourceLocation at);
+  ExprId step(const std::string& name, core::Basic basic, clang::SourceLocation at);
+  void arguments_effect(const clang::FunctionDecl* callee,
+                        llvm::ArrayRef<const clang::Expr*> arguments, std::vector<ExprId>& out,
+                        bool at_once);
+  static Use use_for(clang::QualType parameter);
+  const clang::LambdaExpr* lambda_in(const clang::Expr* of) const;
+  static const clang::FunctionDecl* function_in(const clang::Expr* of);
+  ExprId lambda_call(const clang::LambdaExpr& lambda, const clang::FunctionDecl* called,
+                     llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceLocation at);
+  ExprId callback(const clang::Expr* of, llvm::ArrayRef<const clang::Expr*> after, bool at_once);
+  std::vector<LockPath> locks_around(const clang::FunctionDecl& callee, unsigned parameter,
+                                     const Scope& inside);
+  bool runs_at_once(const clang::FunctionDecl& callee, unsigned parameter, unsigned depth = 0);
+
+  Unit& unit_;
+  core::Program& program_;
+  const clang::FunctionDecl& function_;
+  Unit::Home home_;
+  const clang::LambdaExpr* lambda_ = nullptr;
+  std::vector<Block> blocks_;
+  State state_;
+  std::map<const clang::VarDecl*, const clang::Expr*> places_;  // what a reference stands for
+  std::map<const clang::VarDecl*, const clang::LambdaExpr*> lambdas_;
+  std::map<const clang::VarDecl*, Try> try_results_;
+  std::map<const clang::VarDecl*, bool> told_;
+  std::vector<LockPath> taken_;
+  std::set<std::string> names_;
+  std::function<std::optional<std::string>(const clang::VarDecl&)> variable_names_;
+  std::size_t wraps_ = 0;
+  std::size_t conditional_ = 0;  // inside an operand that may not be evaluated
+  std::size_t depth_ = 0;
+};
+
+}  // namespace tomos::cpp

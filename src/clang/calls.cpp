@@ -1,0 +1,591 @@
+// Calls: of the project's functions, of lambdas, and of functions that are known only by name.
+#include "clang/body.h"
+#include "clang/known_calls.h"
+
+namespace tomos::cpp {
+
+using clang::CXXMethodDecl;
+using clang::Expr;
+using clang::FunctionDecl;
+using clang::LambdaExpr;
+using clang::QualType;
+using clang::SourceLocation;
+using clang::VarDecl;
+using core::ExprId;
+using Kind = core::Expr::Kind;
+
+namespace {
+
+bool holds_callable(const clang::CXXRecordDecl& record) {
+  if (record.isLambda()) return true;
+  const std::string name = record.getNameAsString();
+  return name.find("unction") != std::string::npos || name.find("Invocable") != std::string::npos ||
+         name.find("Callback") != std::string::npos;
+}
+
+// Through copies, conversions to std::function, std::move and the like.
+const Expr* callable_core(const Expr* of) {
+  while (true) {
+    const Expr* inner = of->IgnoreParenCasts()->IgnoreImplicit()->IgnoreParenCasts();
+    const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(inner);
+    if (made != nullptr && holds_callable(*made->getConstructor()->getParent())) {
+      if (made->getNumArgs() == 1 ||
+          (made->getNumArgs() > 1 && llvm::isa<clang::CXXDefaultArgExpr>(made->getArg(1)))) {
+        inner = made->getArg(0);
+      }
+    } else if (const auto* call = llvm::dyn_cast<clang::CallExpr>(inner)) {
+      const FunctionDecl* callee = call->getDirectCallee();
+      if (callee != nullptr && is_of_std(*callee) && callee->getDeclName().isIdentifier() &&
+          call->getNumArgs() == 1) {
+        const llvm::StringRef name = plain_name(*callee);
+        if (name == "move" || name == "forward" || name == "ref" || name == "cref") {
+          inner = call->getArg(0);
+        }
+      }
+    } else if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(inner)) {
+      if (unary->getOpcode() == clang::UO_AddrOf || unary->getOpcode() == clang::UO_Plus) {
+        inner = unary->getSubExpr();
+      }
+    }
+    if (inner == of) return of;
+    of = inner;
+  }
+}
+
+}  // namespace
+
+Body::Use Body::use_for(QualType parameter) {
+  const bool by_reference = parameter->isLValueReferenceType() || parameter->isPointerType();
+  if (!by_reference) return parameter->isRValueReferenceType() ? Use::kChange : Use::kRead;
+  return parameter->getPointeeType().isConstQualified() ? Use::kRead : Use::kChange;
+}
+
+// A function or a method whose source is not there, as one step.
+ExprId Body::step(const std::string& of, core::Basic basic, SourceLocation at) {
+  const Unit::Home home = {.class_name = {}, .name = of, .is_static = true};
+  unit_.add_method(home, {.kind = core::Method::Kind::kStatic,
+                          .atomicity = program_.add(core::Term{.basic = basic}),
+                          .result = {.name = "void"},
+                          .name = of,
+                          .is_unknown = true});
+  return make(Kind::kCall, at, {core::kNoExpr}, of);
+}
+
+// A part of a body that is nested so deeply that a walk over it could run out of stack.
+ExprId Body::too_deep(SourceLocation at) {
+  const std::string part = "(too deeply nested) " + function_.getQualifiedNameAsString();
+  unit_.unknown_call(part);
+  return step(part, core::Basic::kCompound, at);
+}
+
+// Lambdas.
+
+const LambdaExpr* Body::lambda_in(const Expr* of) const {
+  const Expr* inner = callable_core(of);
+  if (const auto* lambda = llvm::dyn_cast<LambdaExpr>(inner)) return lambda;
+  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(inner);
+  if (reference == nullptr) return nullptr;
+  const auto known = lambdas_.find(llvm::dyn_cast<VarDecl>(reference->getDecl()));
+  return known == lambdas_.end() ? nullptr : known->second;
+}
+
+const FunctionDecl* Body::function_in(const Expr* of) {
+  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(callable_core(of));
+  return reference == nullptr ? nullptr : llvm::dyn_cast<FunctionDecl>(reference->getDecl());
+}
+
+// A lambda is a method of the class around it, and what it captures are its first parameters.
+ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
+                         llvm::ArrayRef<const Expr*> arguments, SourceLocation at) {
+  const FunctionDecl* function = called;
+  if (function == nullptr) {
+    if (const clang::FunctionTemplateDecl* generic = lambda.getDependentCallOperator()) {
+      const auto all = generic->specializations();
+      if (all.begin() == all.end()) return core::kNoExpr;
+      function = *all.begin();
+    } else {
+      function = lambda.getCallOperator();
+    }
+  }
+  if (function->getDefinition() != nullptr) function = function->getDefinition();
+  if (function->isDependentContext() || !function->hasBody()) return core::kNoExpr;
+  const bool with_this =
+      !home_.is_static && std::ranges::any_of(lambda.captures(), [](const auto& capture) {
+        return capture.capturesThis();
+      });
+  const core::Position where = unit_.position(lambda.getBeginLoc());
+  std::string own =
+      home_.class_name.empty() || with_this ? home_.name : home_.class_name + "::" + home_.name;
+  own += "::lambda@" + std::to_string(where.line) + ":" + std::to_string(where.column);
+  if (called != nullptr && called->getTemplateSpecializationArgs() != nullptr) {
+    own += "#" + std::to_string(called->getTemplateSpecializationArgs()->size()) +
+           called->getType().getAsString();
+  }
+  const Unit::Home home = {.class_name = with_this ? home_.class_name : std::string(),
+                           .name = own,
+                           .is_static = !with_this};
+
+  // What it captures: the variables that lead to objects.
+  struct Captured {
+    const VarDecl* variable;
+    const Expr* init;  // of one that it declares itself
+    core::Type type;
+  };
+  std::vector<Captured> captured;
+  for (const clang::LambdaCapture& capture : lambda.captures()) {
+    if (!capture.capturesVariable()) continue;
+    const auto* variable_of = llvm::dyn_cast<VarDecl>(capture.getCapturedVar());
+    if (variable_of == nullptr || variable_of->hasGlobalStorage()) continue;
+    const core::Type type = unit_.type_of(variable_of->getType());
+    if (is_value(type)) continue;
+    captured.push_back({.variable = variable_of,
+                        .init = variable_of->isInitCapture() ? variable_of->getInit() : nullptr,
+                        .type = type});
+  }
+  std::vector<ExprId> children = {with_this ? name("this", at) : core::kNoExpr};
+  for (const Captured& capture : captured) {
+    const Value value = capture.init != nullptr ? expr(capture.init, Use::kRead)
+                                                : variable(*capture.variable, Use::kName, at);
+    children.push_back(coerce(value, capture.type, at));
+  }
+  for (const clang::ParmVarDecl* parameter : function->parameters()) {
+    const unsigned i = parameter->getFunctionScopeIndex();
+    core::Type type = unit_.type_of(parameter->getType());
+    const Value value =
+        i < arguments.size() ? expr(arguments[i], use_for(parameter->getType())) : Value{};
+    children.push_back(coerce(value, type, at));
+  }
+
+  const core::Method& around = unit_.method_at(home_);
+  const std::string shown = around.display.empty() ? around.name : around.display;
+  core::Method made = {
+      .kind = with_this ? core::Method::Kind::kMethod : core::Method::Kind::kStatic,
+      .result = unit_.type_of(function->getReturnType()),
+      .name = own,
+      .display = shown + "::lambda",
+      .is_private = true,
+      .position = where};
+  std::set<std::string> used;
+  const auto parameter = [&](const VarDecl& variable_of, core::Type type, std::string wanted) {
+    while (!used.insert(wanted).second) wanted += "'";
+    if (type.name == "void") type.name = "int";
+    made.parameters.push_back({.type = std::move(type),
+                               .name = wanted,
+                               .display = variable_of.getNameAsString(),
+                               .position = unit_.position(variable_of.getLocation())});
+    return wanted;
+  };
+  Body body(unit_, *function, home);
+  body.lambda_ = &lambda;
+  body.lambdas_ = lambdas_;
+  for (const Captured& capture : captured) {
+    const std::string as =
+        parameter(*capture.variable, capture.type, capture.variable->getNameAsString());
+    body.state_.variables[capture.variable] = {.name = as, .type = capture.type};
+  }
+  for (const clang::ParmVarDecl* of : function->parameters()) {
+    parameter(*of, unit_.type_of(of->getType()), Body::parameter_name(*of));
+  }
+  for (const auto& [reference, place] : places_) body.places_.emplace(reference, place);
+  core::Method& method = unit_.add_method(home, std::move(made));
+  if (method.body == core::kNoExpr) {
+    unit_.attributes(*function, method);
+    const ExprId read_body = body.read();
+    unit_.method_at(home).body = read_body;
+  }
+  return make(Kind::kCall, at, std::move(children), own);
+}
+
+// Something that can be called, given to somebody: called there, or later without any locks.
+ExprId Body::callback(const Expr* of, llvm::ArrayRef<const Expr*> after, bool at_once) {
+  const SourceLocation at = of->getExprLoc();
+  ExprId called = core::kNoExpr;
+  if (const LambdaExpr* lambda = lambda_in(of)) {
+    called = lambda_call(*lambda, nullptr, {}, at);
+  } else if (const FunctionDecl* function = function_in(of)) {
+    if (unit_.is_foreign(*function)) return core::kNoExpr;
+    const auto* method = llvm::dyn_cast<CXXMethodDecl>(function);
+    if (method != nullptr &&
+        (unit_.is_lock_class(*method->getParent()) || unit_.is_guard_class(*method->getParent()))) {
+      return core::kNoExpr;
+    }
+    const Unit::Home home = unit_.declare(*function);
+    std::vector<ExprId> children = {core::kNoExpr};
+    std::size_t first = 0;
+    if (method != nullptr && method->isInstance()) {
+      const core::Type owner = {.name = home.class_name};
+      Value receiver;
+      if (!after.empty()) receiver = expr(after[0], Use::kName);
+      children[0] = object(receiver, owner, at);
+      first = 1;
+    }
+    for (unsigned i = 0; i < function->getNumParams(); ++i) {
+      const core::Type type = unit_.type_of(function->getParamDecl(i)->getType());
+      Value value;
+      if (first + i < after.size()) value = expr(after[first + i], Use::kName);
+      children.push_back(coerce(value, type, at));
+    }
+    std::string callee = home.name;
+    if (method != nullptr && method->isStatic()) callee = home.class_name + "::" + home.name;
+    called = make(Kind::kCall, at, std::move(children), callee);
+  }
+  if (called == core::kNoExpr) return called;
+  if (!at_once) return make(Kind::kFork, at, {called});
+  return make(Kind::kWhile, at, {constant("\"?\"", at), called});
+}
+
+// Whether the function calls this parameter and does nothing else with it.
+bool Body::runs_at_once(const FunctionDecl& callee, unsigned parameter, unsigned depth) {
+  const FunctionDecl* definition = callee.getDefinition();
+  if (definition == nullptr || !definition->hasBody() || unit_.is_foreign(callee) || depth > 3 ||
+      parameter >= definition->getNumParams()) {
+    if (parameter >= callee.getNumParams()) return false;
+    const std::string type = callee.getParamDecl(parameter)->getType().getAsString();
+    return type.find("function_ref") != std::string::npos ||
+           type.find("FunctionRef") != std::string::npos;
+  }
+  const clang::ParmVarDecl* of = definition->getParamDecl(parameter);
+  const auto names_it = [&](const Expr* expression) {
+    const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(callable_core(expression));
+    return reference != nullptr && reference->getDecl() == of;
+  };
+  const std::function<bool(const clang::Stmt*)> only_calls = [&](const clang::Stmt* in) -> bool {
+    if (in == nullptr) return true;
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(in)) {
+      const bool operator_call = llvm::isa<clang::CXXOperatorCallExpr>(call);
+      const FunctionDecl* inner = call->getDirectCallee();
+      for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+        if (operator_call && i == 0 && names_it(call->getArg(0))) continue;
+        if (names_it(call->getArg(i))) {
+          if (inner == nullptr) return false;
+          const bool known = unit_.is_foreign(*inner) ? calls_at_once(inner->getNameAsString())
+                                                      : runs_at_once(*inner, i, depth + 1);
+          if (!known) return false;
+        } else if (!only_calls(call->getArg(i))) {
+          return false;
+        }
+      }
+      return operator_call || names_it(call->getCallee()) || only_calls(call->getCallee());
+    }
+    if (const auto* expression = llvm::dyn_cast<Expr>(in)) {
+      if (llvm::isa<clang::DeclRefExpr>(expression)) return !names_it(expression);
+    }
+    return std::ranges::all_of(in->children(), only_calls);
+  };
+  return only_calls(definition->getBody());
+}
+
+// The locks that the function holds where it calls the parameter, as the caller would name them.
+std::vector<LockPath> Body::locks_around(const FunctionDecl& callee, unsigned parameter,
+                                         const Scope& inside) {
+  std::vector<LockPath> found;
+  const FunctionDecl* definition = callee.getDefinition();
+  if (definition == nullptr || parameter >= definition->getNumParams()) return found;
+  const clang::ParmVarDecl* of = definition->getParamDecl(parameter);
+  bool done = false;
+  std::vector<const clang::CXXConstructExpr*> guards;
+  const std::function<void(const clang::Stmt*)> look = [&](const clang::Stmt* in) {
+    if (in == nullptr || done) return;
+    const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(in);
+    if (reference != nullptr && reference->getDecl() == of) {
+      done = true;
+      for (const clang::CXXConstructExpr* guard : guards) {
+        for (LockPath& lock : unit_.guard_paths(*guard, inside)) found.push_back(std::move(lock));
+      }
+      return;
+    }
+    const std::size_t outside = guards.size();
+    for (const clang::Stmt* child : in->children()) {
+      const auto* declares = llvm::dyn_cast_or_null<clang::DeclStmt>(child);
+      const auto* variable_of = declares != nullptr && declares->isSingleDecl()
+                                    ? llvm::dyn_cast<VarDecl>(declares->getSingleDecl())
+                                    : nullptr;
+      const clang::RecordDecl* record =
+          variable_of == nullptr ? nullptr : variable_of->getType()->getAsRecordDecl();
+      if (record != nullptr && unit_.is_guard_class(*record)) {
+        if (const clang::CXXConstructExpr* made = construction_of(variable_of->getInit())) {
+          guards.push_back(made);
+        }
+        continue;
+      }
+      look(child);
+    }
+    if (!done) guards.resize(outside);
+  };
+  look(definition->getBody());
+  return found;
+}
+
+// Calls.
+
+void Body::arguments_effect(const FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments,
+                            std::vector<ExprId>& out, bool at_once) {
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    const Expr* argument = arguments[i];
+    if (lambda_in(argument) != nullptr || function_in(argument) != nullptr) {
+      const bool here = at_once || (callee != nullptr && runs_at_once(*callee, i));
+      out.push_back(callback(argument, arguments.drop_front(i + 1), here));
+      continue;
+    }
+    const bool known = callee != nullptr && i < callee->getNumParams();
+    out.push_back(
+        expr(argument, known ? use_for(callee->getParamDecl(i)->getType()) : Use::kRead).id);
+  }
+}
+
+Body::Value Body::unknown_call(const clang::CallExpr& of) {
+  const SourceLocation at = of.getBeginLoc();
+  std::vector<ExprId> effects;
+  if (!llvm::isa<clang::CXXOperatorCallExpr>(of)) {
+    effects.push_back(expr(of.getCallee(), Use::kRead).id);
+  }
+  const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
+  arguments_effect(nullptr, arguments, effects, false);
+  std::string through = "a function pointer";
+  const Expr* callee = llvm::isa<clang::CXXOperatorCallExpr>(of) && !arguments.empty()
+                           ? arguments[0]
+                           : of.getCallee();
+  callee = callee->IgnoreParenCasts();
+  if (const auto* part = llvm::dyn_cast<clang::MemberExpr>(callee)) {
+    through = part->getMemberDecl()->getQualifiedNameAsString();
+  } else if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(callee)) {
+    through = reference->getDecl()->getQualifiedNameAsString();
+  }
+  unit_.unknown_call(through);
+  effects.push_back(step("(call) " + through, core::Basic::kCompound, at));
+  return opaque(unit_.type_of(of.getType()), sequence(std::move(effects), at));
+}
+
+Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr& of) {
+  const SourceLocation at = of.getExprLoc();
+  const Unit::Home home = unit_.declare(callee);
+  const auto* method = llvm::dyn_cast<CXXMethodDecl>(&callee);
+  const auto* member_call = llvm::dyn_cast<clang::CXXMemberCallExpr>(&of);
+  const bool operator_method =
+      llvm::isa<clang::CXXOperatorCallExpr>(of) && method != nullptr && method->isInstance();
+  std::vector<ExprId> children = {core::kNoExpr};
+  std::vector<ExprId> before;
+  std::string called = home.name;
+  std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
+  const Expr* receiver_of = nullptr;
+  std::vector<LockPath> around;  // held where the callee calls what it is given
+  if (method != nullptr && method->isInstance()) {
+    const Expr* receiver = operator_method          ? arguments[0]
+                           : member_call != nullptr ? member_call->getImplicitObjectArgument()
+                                                    : nullptr;
+    if (operator_method) arguments.erase(arguments.begin());
+    if (receiver == nullptr) return unknown_call(of);
+    receiver_of = receiver;
+    const bool arrow = receiver->getType()->isPointerType();
+    const Use use = arrow ? Use::kRead : method->isConst() ? Use::kRead : Use::kChange;
+    const Value value = expr(receiver, use);
+    const core::Type owner = {.name = home.class_name};
+    // A call of a method of a base by its full name does not go to an override.
+    const auto* part = llvm::dyn_cast<clang::MemberExpr>(of.getCallee()->IgnoreParens());
+    ExprId target = object(value, owner, at);
+    if (part != nullptr && part->hasQualifier() && method->isVirtual() &&
+        value.type.name != owner.name) {
+      const std::string as_base = fresh("base");
+      target = program_.add({.kind = Kind::kLet,
+                             .position = unit_.position(at),
+                             .name = as_base,
+                             .children = {target, name(as_base, at)},
+                             .type = owner});
+    }
+    children[0] = target;
+  } else if (method != nullptr) {
+    called = home.class_name + "::" + home.name;
+  }
+  const std::size_t count = unit_.method_at(home).parameters.size();
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    const Expr* argument = arguments[i];
+    if (lambda_in(argument) != nullptr || function_in(argument) != nullptr) {
+      const bool here = runs_at_once(callee, i);
+      const ExprId made = callback(argument, llvm::ArrayRef(arguments).drop_front(i + 1), here);
+      if (here && made != core::kNoExpr) {
+        const Scope outer = scope();
+        const Scope inside = {
+            .outer = &outer, .callee = &callee, .object = receiver_of, .arguments = arguments};
+        for (const LockPath& lock : locks_around(callee, i, inside)) {
+          around.push_back(settled(lock, at));
+        }
+      }
+      before.push_back(made);
+      if (i < count) {
+        children.push_back(coerce({}, unit_.method_at(home).parameters[i].type, at));
+      }
+      continue;
+    }
+    const Use use =
+        i < callee.getNumParams() ? use_for(callee.getParamDecl(i)->getType()) : Use::kRead;
+    const Value value = expr(argument, use);
+    if (i < count) {
+      const core::Type type = unit_.method_at(home).parameters[i].type;
+      children.push_back(coerce(value, type, at));
+    } else {
+      before.push_back(value.id);
+    }
+  }
+  for (std::size_t i = arguments.size(); i < count; ++i) {
+    children.push_back(coerce({}, unit_.method_at(home).parameters[i].type, at));
+  }
+  const core::Type type = unit_.type_of(callee.getReturnType());
+  const ExprId made = make(Kind::kCall, at, std::move(children), called);
+  Value value = then(sequence(std::move(before), at), {.id = made, .type = type}, at);
+  // The callee holds them where it calls what it was given. To hold them all the while is the same
+  // to others.
+  for (const LockPath& lock : around) {
+    value.id = make(Kind::kSync, at, {lock_expr(lock, at), value.id});
+  }
+  if (callee.isNoReturn()) {
+    emit(value.id);
+    if (conditional_ == 0) diverge(at);
+    return opaque(type, core::kNoExpr);
+  }
+  return value;
+}
+
+Body::Value Body::foreign_method(const CXXMethodDecl& callee, const Expr& object_of,
+                                 llvm::ArrayRef<const Expr*> arguments, const clang::CallExpr& of,
+                                 Use use) {
+  const SourceLocation at = of.getExprLoc();
+  const core::Type type = unit_.type_of(of.getType());
+  const std::string called =
+      llvm::isa<clang::CXXConversionDecl>(callee) ? "operator bool" : callee.getNameAsString();
+  const std::string owner = callee.getParent()->getNameAsString();
+  std::vector<ExprId> effects;
+  const bool is_atomic = owner.starts_with("atomic") || owner.starts_with("__atomic");
+  const bool assigns = called == "operator=" || called == "store" || called == "reset";
+  const bool is_pointer = owner.find("_ptr") != std::string::npos;
+  const bool handed_over = assigns && is_pointer && arguments.size() == 1;
+  if (!handed_over) arguments_effect(&callee, arguments, effects, calls_at_once(called));
+  if (assigns && (is_atomic || is_pointer)) {
+    if (handed_over) {
+      return opaque(type, assign(&object_of, expr(arguments[0], Use::kRead), false, at).id);
+    }
+    const Value value = opaque(type, sequence(std::move(effects), at));
+    return opaque(type, assign(&object_of, value, false, at).id);
+  }
+  if (owner.find("function") != std::string::npos && called == "operator()") {
+    return unknown_call(of);
+  }
+  const bool reads = callee.isConst() || only_reads(called) || (is_atomic && called == "load") ||
+                     (is_atomic && llvm::isa<clang::CXXConversionDecl>(callee));
+  const Expr* place = object_of.IgnoreParenImpCasts();
+  const bool inner_pointer = place->getType()->isPointerType();
+  Use of_object = reads ? Use::kRead : Use::kChange;
+  // What is held by value changes with its parts; what is pointed to does not.
+  if (reads && use == Use::kChange && !is_pointer && !inner_pointer) of_object = Use::kChange;
+  if (inner_pointer) of_object = Use::kRead;
+  const bool signals = owner.find("condition_variable") != std::string::npos;
+  Value value = signals ? Value{} : expr(&object_of, of_object);
+  const bool hands_on = called == "get" || called == "operator->" || called == "operator*" ||
+                        called == "value" || called == "lock" || called == "load" ||
+                        called == "operator bool";
+  if (hands_on && effects.empty() && unit_.derives(value.type.name, type.name)) return value;
+  effects.push_back(value.id);
+  if (owner == "thread" || owner == "future" || owner.find("barrier") != std::string::npos ||
+      owner == "latch") {
+    effects.push_back(step(owner + "::" + called, core::Basic::kAtomic, at));
+  }
+  return opaque(type, sequence(std::move(effects), at));
+}
+
+Body::Value Body::foreign_function(const FunctionDecl& callee, const clang::CallExpr& of, Use use) {
+  const SourceLocation at = of.getExprLoc();
+  const core::Type type = unit_.type_of(of.getType());
+  const std::string called = callee.getNameAsString();
+  const bool in_std = is_of_std(callee);
+  const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
+  std::vector<ExprId> effects;
+  if (in_std && arguments.size() == 1 &&
+      (called == "move" || called == "forward" || called == "as_const" || called == "addressof" ||
+       called == "ref" || called == "get" || called == "launder")) {
+    Value value = expr(arguments[0], called == "move" ? Use::kChange : use);
+    if (unit_.derives(value.type.name, type.name)) return value;
+    return opaque(type, value.id);
+  }
+  if (in_std && (called == "make_unique" || called == "make_shared") && !is_value(type) &&
+      !unit_.lock_type(of.getType())) {
+    arguments_effect(nullptr, arguments, effects, false);
+    effects.push_back(
+        program_.add({.kind = Kind::kNew, .position = unit_.position(at), .type = type}));
+    return {.id = sequence(std::move(effects), at), .type = type};
+  }
+  arguments_effect(&callee, arguments, effects, calls_at_once(called));
+  if (callee.isNoReturn()) {
+    emit(sequence(std::move(effects), at));
+    if (conditional_ == 0) diverge(at);
+    return opaque(type, core::kNoExpr);
+  }
+  switch (effect_of(called, in_std || callee.getBuiltinID() != 0)) {
+    case Effect::kNone:
+      break;
+    case Effect::kStep:
+      effects.push_back(step(called, core::Basic::kAtomic, at));
+      break;
+    case Effect::kUnknown: {
+      const std::string full = callee.getQualifiedNameAsString();
+      unit_.unknown_call(full);
+      effects.push_back(step(full, core::Basic::kCompound, at));
+      break;
+    }
+  }
+  return opaque(type, sequence(std::move(effects), at));
+}
+
+Body::Value Body::call(const clang::CallExpr& of, Use use) {
+  const SourceLocation at = of.getExprLoc();
+  const core::Type type = unit_.type_of(of.getType());
+  if (lock_effect(of)) return opaque(type, core::kNoExpr);
+  const FunctionDecl* callee = of.getDirectCallee();
+  if (callee == nullptr) return unknown_call(of);
+  const auto* method = llvm::dyn_cast<CXXMethodDecl>(callee);
+  const auto* operator_call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(&of);
+  const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
+  if (method == nullptr) {
+    if (unit_.is_foreign(*callee)) return foreign_function(*callee, of, use);
+    if (plain_name(*callee) == "tomos_begin_atomic_") return {};
+    return project_call(*callee, of);
+  }
+  const auto* member_call = llvm::dyn_cast<clang::CXXMemberCallExpr>(&of);
+  const Expr* receiver = member_call != nullptr ? member_call->getImplicitObjectArgument()
+                         : operator_call != nullptr && !arguments.empty() ? arguments[0]
+                                                                          : nullptr;
+  const clang::CXXRecordDecl& record = *method->getParent();
+  if (record.isLambda() && receiver != nullptr) {
+    if (const LambdaExpr* lambda = lambda_in(receiver)) {
+      const ExprId made =
+          lambda_call(*lambda, callee,
+                      llvm::ArrayRef(arguments).drop_front(operator_call != nullptr ? 1 : 0), at);
+      if (made != core::kNoExpr) return {.id = made, .type = type};
+    }
+    return unknown_call(of);
+  }
+  const bool foreign = unit_.is_foreign(record);
+  if (unit_.is_lock_class(record) || unit_.is_guard_class(record)) {
+    std::vector<ExprId> effects;
+    arguments_effect(nullptr, arguments, effects, false);
+    return opaque(type, sequence(std::move(effects), at));
+  }
+  if (foreign && receiver != nullptr) {
+    return foreign_method(*method, *receiver,
+                          llvm::ArrayRef(arguments).drop_front(operator_call != nullptr ? 1 : 0),
+                          of, use);
+  }
+  if (foreign) return foreign_function(*callee, of, use);
+  if ((method->isImplicit() || method->isDefaulted()) && receiver != nullptr &&
+      !arguments.empty()) {
+    // A copy that the compiler writes.
+    const ExprId from = expr(arguments.back(), Use::kRead).id;
+    const auto* to = llvm::dyn_cast<clang::DeclRefExpr>(receiver->IgnoreParenCasts());
+    const ExprId changed =
+        to != nullptr && state_.variables.contains(llvm::dyn_cast<VarDecl>(to->getDecl()))
+            ? core::kNoExpr
+            : assign(receiver, {.id = from}, false, at).id;
+    return opaque(type, changed == core::kNoExpr ? from : changed);
+  }
+  return project_call(*callee, of);
+}
+
+}  // namespace tomos::cpp

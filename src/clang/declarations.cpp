@@ -1,0 +1,333 @@
+// Declarations: classes with their fields, globals, functions, and what Clang's attributes say of
+// them.
+#include <algorithm>
+#include <utility>
+
+#include "clang/body.h"
+#include "clang/unit.h"
+
+namespace tomos::cpp {
+
+using clang::CXXMethodDecl;
+using clang::CXXRecordDecl;
+using clang::FunctionDecl;
+using clang::QualType;
+using clang::RecordDecl;
+
+Unit::Unit(clang::ASTContext& context_of, Summary& into, std::string directory,
+           std::map<clang::FileID, std::vector<Requirement>> requirements)
+    : context(context_of),
+      summary(into),
+      program(into.program),
+      directory_(std::move(directory)),
+      requirements_(std::move(requirements)) {}
+
+void Unit::read() { read_all(*context.getTranslationUnitDecl()); }
+
+void Unit::read_all(const clang::DeclContext& of) {
+  for (const clang::Decl* decl : of.decls()) {
+    if (!is_foreign(*decl) || llvm::isa<clang::NamespaceDecl>(decl) ||
+        llvm::isa<clang::LinkageSpecDecl>(decl)) {
+      read(*decl);
+    }
+  }
+}
+
+void Unit::read(const clang::Decl& decl) {
+  if (const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(&decl)) {
+    if (!space->isStdNamespace()) read_all(*space);
+  } else if (const auto* linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(&decl)) {
+    read_all(*linkage);
+  } else if (const auto* record = llvm::dyn_cast<RecordDecl>(&decl)) {
+    const auto* of_class = llvm::dyn_cast<CXXRecordDecl>(record);
+    if (of_class != nullptr && of_class->isDependentContext()) return;
+    if (!record->isThisDeclarationADefinition()) return;
+    type_of(context.getRecordType(record));
+    read_all(*record);
+  } else if (const auto* class_template = llvm::dyn_cast<clang::ClassTemplateDecl>(&decl)) {
+    if (!class_template->isThisDeclarationADefinition()) return;
+    for (const auto* special : class_template->specializations()) {
+      if (special->isCompleteDefinition() && !special->isExplicitSpecialization()) read(*special);
+    }
+  } else if (const auto* function_template = llvm::dyn_cast<clang::FunctionTemplateDecl>(&decl)) {
+    for (const FunctionDecl* special : function_template->specializations()) {
+      read_function(*special);
+    }
+  } else if (const auto* function = llvm::dyn_cast<FunctionDecl>(&decl)) {
+    read_function(*function);
+  } else if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(&decl)) {
+    if (variable->hasGlobalStorage() && !variable->getType()->isDependentType()) {
+      declare_global(*variable);
+    }
+  }
+}
+
+void Unit::read_function(const FunctionDecl& of) {
+  const FunctionDecl* function = of.getDefinition();
+  if (function == nullptr || function->isDependentContext() ||
+      !function->doesThisDeclarationHaveABody()) {
+    // Attributes of what is defined elsewhere are facts, too.
+    const auto* method = llvm::dyn_cast<CXXMethodDecl>(&of);
+    const bool own = method == nullptr || (!is_guard_class(*method->getParent()) &&
+                                           !is_lock_class(*method->getParent()));
+    if (function == nullptr && !of.isDependentContext() && of.hasAttrs() && own) declare(of);
+    return;
+  }
+  if (function->isDefaulted() || function->isDeleted() || is_foreign(*function)) return;
+  if (!read_.insert(function).second) return;
+  if (const auto* method = llvm::dyn_cast<CXXMethodDecl>(function)) {
+    const CXXRecordDecl& record = *method->getParent();
+    if (record.isLambda() || is_guard_class(record) || is_lock_class(record)) return;
+  }
+  const Home home = declare(*function);
+  if (method_at(home).body != core::kNoExpr) return;
+  Body body(*this, *function, home);
+  const core::ExprId made = body.read();
+  method_at(home).body = made;
+}
+
+core::Class& Unit::class_of(const std::string& name) {
+  const auto [at, is_new] = classes_.emplace(name, program.classes.size());
+  if (is_new) program.classes.push_back({.name = name});
+  return program.classes[at->second];
+}
+
+void Unit::define(const RecordDecl& of, const std::string& name) {
+  const bool known = classes_.contains(name);
+  if (known && program.classes[classes_[name]].position.line != 0) return;
+  class_of(name);
+  const RecordDecl* record = of.getDefinition();
+  if (record == nullptr) return;
+  class_of(name).position = position(record->getLocation());
+  if (const auto* of_class = llvm::dyn_cast<CXXRecordDecl>(record)) {
+    for (const clang::CXXBaseSpecifier& base : of_class->bases()) {
+      const core::Type above = type_of(base.getType());
+      if (above.name != "int" && above.name != name) class_of(name).bases.push_back(above);
+    }
+  }
+  for (const clang::Decl* decl : record->decls()) {
+    if (const auto* field = llvm::dyn_cast<clang::FieldDecl>(decl)) {
+      core::Field made = shared(*field, field->getType());
+      made.type = field_type(*field);
+      made.name = field_name(*field);
+      class_of(name).fields.push_back(std::move(made));
+    }
+    const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl);
+    if (variable != nullptr && variable->isStaticDataMember()) declare_global(*variable);
+  }
+}
+
+// A field or a global, without its name.
+core::Field Unit::shared(const clang::ValueDecl& decl, QualType type) {
+  core::Field made = {.type = type_of(type),
+                      .position = position(decl.getLocation()),
+                      .end = after(decl.getLocation())};
+  // Behind the bounds of an array, the parameters of a function pointer, the width of a bit-field.
+  const auto* declarator = llvm::dyn_cast<clang::DeclaratorDecl>(&decl);
+  const auto* field = llvm::dyn_cast<clang::FieldDecl>(&decl);
+  if (field != nullptr && field->isBitField()) {
+    made.end = after(field->getBitWidth()->getEndLoc());
+  } else if (declarator != nullptr && declarator->getTypeSourceInfo() != nullptr) {
+    const clang::SourceLocation end = declarator->getTypeSourceInfo()->getTypeLoc().getEndLoc();
+    if (end.isValid() &&
+        context.getSourceManager().isBeforeInTranslationUnit(decl.getLocation(), end)) {
+      made.end = after(end);
+    }
+  }
+  if (made.type.name == "void") made.type.name = "int";
+  const QualType element = context.getBaseElementType(type);
+  const bool leads_on = type->isPointerType() || type->isReferenceType();
+  const RecordDecl* record = element->getAsRecordDecl();
+  if (type->isArrayType()) made.type = {.name = "int"};
+  const bool is_lock = lock_type(element).has_value();
+  const bool never_assigned = type.isConstQualified() || type->isReferenceType();
+  made.is_constant = leads_on && never_assigned;
+  const bool looks_after_itself =
+      is_lock || (record != nullptr && !is_foreign(*record) && owns_locks(*record));
+  if (element->isAtomicType() ||
+      (record != nullptr && is_of_std(*record) && plain_name(*record).starts_with("atomic"))) {
+    made.guard.kind = core::Guard::Kind::kAtomic;
+  } else if (leads_on ? never_assigned && (is_lock || made.type.name == "int")
+                      : looks_after_itself || element.isConstQualified()) {
+    made.guard.kind = core::Guard::Kind::kFinal;
+  }
+  if (const auto* given = decl.getAttr<clang::GuardedByAttr>()) {
+    if (const auto lock = path(given->getArg(), {})) {
+      made.guard = {.kind = core::Guard::Kind::kGuardedBy, .lock = lock_id(*lock)};
+      made.is_given = true;
+    }
+  }
+  return made;
+}
+
+void Unit::declare_global(const clang::VarDecl& of) {
+  // A static member is annotated in its class.
+  const clang::VarDecl* variable = of.isStaticDataMember() ? nullptr : of.getDefinition();
+  if (variable == nullptr) variable = of.getCanonicalDecl();
+  if (variable->isInvalidDecl() || variable->getType()->isDependentType()) return;
+  const std::string name = global_name(*variable);
+  if (!globals_.emplace(name, program.globals.size()).second) return;
+  core::Field made = shared(*variable, variable->getType());
+  made.display = variable->getQualifiedNameAsString();
+  const auto* record = llvm::dyn_cast<RecordDecl>(variable->getDeclContext());
+  if (record != nullptr) {
+    const std::string owner = class_name(*record);
+    made.name = variable->getNameAsString();
+    made.is_static = true;
+    made.display.clear();
+    class_of(owner).fields.push_back(std::move(made));
+    return;
+  }
+  made.name = name;
+  program.globals.push_back(std::move(made));
+}
+
+void Unit::mark_atomic(const clang::FieldDecl& field) {
+  core::Class& of = class_of(class_name(*field.getParent()));
+  const auto at = std::ranges::find(of.fields, field_name(field), &core::Field::name);
+  if (at != of.fields.end() && at->guard.kind == core::Guard::Kind::kUnset) {
+    at->guard.kind = core::Guard::Kind::kAtomic;
+  }
+}
+
+core::Method& Unit::method_at(const Home& home) {
+  if (home.class_name.empty()) return program.functions[functions_[home.name]];
+  return class_of(home.class_name).methods[methods_[home.class_name][home.name]];
+}
+
+core::Method& Unit::add_method(const Home& home, core::Method made) {
+  if (home.class_name.empty()) {
+    const auto [at, is_new] = functions_.emplace(home.name, program.functions.size());
+    if (is_new) program.functions.push_back(std::move(made));
+    return program.functions[at->second];
+  }
+  core::Class& of = class_of(home.class_name);
+  const auto [at, is_new] = methods_[home.class_name].emplace(home.name, of.methods.size());
+  if (is_new) of.methods.push_back(std::move(made));
+  return of.methods[at->second];
+}
+
+Unit::Home Unit::declare(const FunctionDecl& of) {
+  const FunctionDecl* function = of.getDefinition() != nullptr ? of.getDefinition() : &of;
+  Home home;
+  const auto* method = llvm::dyn_cast<CXXMethodDecl>(function);
+  if (method != nullptr) {
+    home = {.class_name = class_name(*method->getParent()),
+            .name = method_name(*method),
+            .is_static = method->isStatic()};
+    if (methods_[home.class_name].contains(home.name)) return home;
+    type_of(context.getRecordType(method->getParent()));
+  } else {
+    home = {.class_name = {}, .name = function_name(*function), .is_static = true};
+    if (functions_.contains(home.name)) return home;
+  }
+  core::Method made = {
+      .kind = home.is_static ? core::Method::Kind::kStatic : core::Method::Kind::kMethod,
+      .result = type_of(function->getReturnType()),
+      .name = home.name,
+      .position = position(function->getLocation())};
+  if (method != nullptr) {
+    made.display = method->getQualifiedNameAsString();
+    made.is_constant = method->isConst();
+    made.is_private = method->getAccess() == clang::AS_private && !method->isVirtual();
+  } else {
+    made.display = function->getQualifiedNameAsString();
+    made.is_private = !function->hasExternalFormalLinkage();
+  }
+  const bool makes = llvm::isa<clang::CXXConstructorDecl>(function);
+  if (makes) made.kind = core::Method::Kind::kConstructor;
+  if (llvm::isa<clang::CXXDestructorDecl>(function)) made.kind = core::Method::Kind::kDestructor;
+  if (makes || made.kind == core::Method::Kind::kDestructor) made.result = {.name = "void"};
+  if (!makes) {
+    for (const clang::ParmVarDecl* parameter : function->parameters()) {
+      core::Type type = type_of(parameter->getType());
+      if (type.name == "void") type.name = "int";
+      made.parameters.push_back({.type = std::move(type),
+                                 .name = Body::parameter_name(*parameter),
+                                 .display = parameter->getNameAsString(),
+                                 .position = position(parameter->getLocation())});
+    }
+  }
+  attributes(*function, made);
+  add_method(home, std::move(made));
+  return home;
+}
+
+std::optional<core::Basic> Unit::requirement(clang::SourceLocation begin) {
+  if (requirements_.empty() || begin.isInvalid()) return std::nullopt;
+  const clang::SourceManager& manager = context.getSourceManager();
+  const auto [file, offset] = manager.getDecomposedExpansionLoc(begin);
+  const auto at = requirements_.find(file);
+  if (at == requirements_.end()) return std::nullopt;
+  const llvm::StringRef text = manager.getBufferData(file);
+  for (const Requirement& wanted : at->second) {
+    if (wanted.end <= offset && text.slice(wanted.end, offset).trim().empty()) return wanted.basic;
+  }
+  return std::nullopt;
+}
+
+// Every declaration of a function may carry some.
+void Unit::attributes(const FunctionDecl& function, core::Method& method) {
+  const auto add = [&](std::vector<core::LockId>& to, const auto& arguments,
+                       const FunctionDecl& declaration) {
+    method.is_given = true;
+    for (const clang::Expr* argument : arguments) {
+      // The parameters of this declaration by their names in the definition.
+      const std::function<std::optional<std::string>(const clang::VarDecl&)> names =
+          [&](const clang::VarDecl& variable) -> std::optional<std::string> {
+        const auto* parameter = llvm::dyn_cast<clang::ParmVarDecl>(&variable);
+        if (parameter == nullptr) return std::nullopt;
+        const unsigned index = parameter->getFunctionScopeIndex();
+        if (index >= method.parameters.size()) return std::nullopt;
+        return method.parameters[index].name;
+      };
+      const auto* negated = llvm::dyn_cast<clang::UnaryOperator>(argument->IgnoreParenImpCasts());
+      if (negated != nullptr && negated->getOpcode() == clang::UO_LNot) continue;
+      const auto lock = path(argument, {.variables = &names});
+      if (lock) to.push_back(lock_id(*lock));
+    }
+    if (arguments.begin() == arguments.end() && llvm::isa<CXXMethodDecl>(declaration)) {
+      to.push_back(program.locks.variable("this"));
+    }
+  };
+  const FunctionDecl* first = nullptr;
+  for (const FunctionDecl* declaration : function.redecls()) {
+    if (first == nullptr || declaration->isFirstDecl()) first = declaration;
+    for (const clang::Attr* attribute : declaration->attrs()) {
+      if (attribute->isInherited()) continue;
+      if (const auto* held = llvm::dyn_cast<clang::RequiresCapabilityAttr>(attribute)) {
+        add(method.requires_held, held->args(), *declaration);
+      } else if (const auto* taken = llvm::dyn_cast<clang::AcquireCapabilityAttr>(attribute)) {
+        add(method.acquires, taken->args(), *declaration);
+      } else if (const auto* left = llvm::dyn_cast<clang::ReleaseCapabilityAttr>(attribute)) {
+        add(method.releases, left->args(), *declaration);
+      } else if (llvm::isa<clang::NoThreadSafetyAnalysisAttr>(attribute)) {
+        method.no_warn = true;
+      } else if (const auto* note = llvm::dyn_cast<clang::AnnotateAttr>(attribute)) {
+        if (note->getAnnotation() == "tomos::atomic") {
+          method.atomicity = program.add(core::Term{.basic = core::Basic::kAtomic});
+        }
+      }
+    }
+    if (const auto wanted = requirement(declaration->getBeginLoc())) {
+      method.atomicity = program.add(core::Term{.basic = *wanted});
+    }
+  }
+  if (first != nullptr) {
+    const clang::FunctionTypeLoc type = first->getFunctionTypeLoc();
+    const auto* prototype = first->getType()->getAs<clang::FunctionProtoType>();
+    if (type && prototype != nullptr && prototype->hasTrailingReturn()) {
+      method.end = after(type.getReturnLoc().getEndLoc());
+    } else if (type) {
+      method.end = after(type.getLocalRangeEnd());
+    }
+  }
+}
+
+core::LockId Unit::lock_id(const LockPath& path) {
+  core::LockId lock = program.locks.variable(path.root);
+  for (const std::string& field : path.fields) lock = program.locks.field(lock, field);
+  return lock;
+}
+
+}  // namespace tomos::cpp

@@ -1,0 +1,409 @@
+// Names and types. A name is the same in every translation unit that sees the thing, so that
+// summaries can be merged by it. All instantiations of a class template are one class, because its
+// fields are annotated once; their methods are told apart by the arguments.
+#include <clang/Lex/Lexer.h>
+#include <llvm/Support/Path.h>
+
+#include "clang/unit.h"
+
+namespace tomos::cpp {
+
+using clang::CXXMethodDecl;
+using clang::CXXRecordDecl;
+using clang::FunctionDecl;
+using clang::NamedDecl;
+using clang::QualType;
+using clang::RecordDecl;
+
+namespace {
+
+std::string type_text(QualType type, const clang::ASTContext& context) {
+  clang::PrintingPolicy policy(context.getLangOpts());
+  policy.SuppressTagKeyword = true;
+  policy.AnonymousTagLocations = false;  // one for all lambdas: they are told apart at the call
+  return type.getCanonicalType().getAsString(policy);
+}
+
+std::string arguments_text(llvm::ArrayRef<clang::TemplateArgument> arguments,
+                           const clang::ASTContext& context) {
+  clang::PrintingPolicy policy(context.getLangOpts());
+  policy.PrintCanonicalTypes = true;
+  policy.AnonymousTagLocations = false;
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  clang::printTemplateArgumentList(out, arguments, policy);
+  return text;
+}
+
+}  // namespace
+
+core::Position Unit::position(clang::SourceLocation location) {
+  if (location.isInvalid()) return {};
+  const clang::SourceManager& manager = context.getSourceManager();
+  const auto [file, offset] = manager.getDecomposedExpansionLoc(location);
+  auto at = files_.find(file);
+  if (at == files_.end()) {
+    const auto entry = manager.getFileEntryRefForID(file);
+    if (!entry) return {};
+    llvm::SmallString<256> path(entry->getName());
+    if (!llvm::sys::path::is_absolute(path)) {
+      llvm::SmallString<256> whole(directory_);
+      llvm::sys::path::append(whole, path);
+      path = whole;
+    }
+    llvm::sys::path::remove_dots(path, true);
+    const auto known = std::ranges::find(program.files, path.str().str());
+    const auto index = static_cast<std::uint32_t>(known - program.files.begin());
+    if (known == program.files.end()) program.files.push_back(path.str().str());
+    at = files_.emplace(file, index).first;
+  }
+  return {.file = at->second,
+          .line = manager.getLineNumber(file, offset),
+          .column = manager.getColumnNumber(file, offset)};
+}
+
+core::Position Unit::after(clang::SourceLocation location) {
+  const clang::SourceManager& manager = context.getSourceManager();
+  if (location.isInvalid()) return {};
+  const clang::SourceLocation at = manager.getExpansionRange(location).getEnd();
+  return position(clang::Lexer::getLocForEndOfToken(at, 0, manager, context.getLangOpts()));
+}
+
+bool Unit::is_foreign(const clang::Decl& decl) const {
+  const clang::SourceLocation location = decl.getLocation();
+  const auto* function = llvm::dyn_cast<FunctionDecl>(&decl);
+  if (location.isInvalid() || (function != nullptr && function->getBuiltinID() != 0)) return true;
+  const clang::SourceManager& manager = context.getSourceManager();
+  return manager.isInSystemHeader(manager.getExpansionLoc(location));
+}
+
+std::string Unit::own_name(const NamedDecl& decl) {
+  if (!decl.getDeclName().isEmpty()) return decl.getNameAsString();
+  if (const auto* tag = llvm::dyn_cast<clang::TagDecl>(&decl)) {
+    if (const clang::TypedefNameDecl* alias = tag->getTypedefNameForAnonDecl()) {
+      return alias->getNameAsString();
+    }
+  }
+  const core::Position at = position(decl.getLocation());
+  return "(" + std::to_string(at.line) + ":" + std::to_string(at.column) + ")";
+}
+
+// What no other file can name is told apart by its file; the end of the path is enough for that.
+std::string Unit::own_file(const clang::Decl& decl) {
+  const core::Position at = position(decl.getLocation());
+  if (at.line == 0) return {};
+  const llvm::StringRef path = program.files[at.file];
+  std::size_t begin = path.size();
+  for (int parts = 0; parts < 3 && begin != llvm::StringRef::npos; ++parts) {
+    begin = path.substr(0, begin).rfind('/');
+  }
+  return "(" + path.substr(begin == llvm::StringRef::npos ? 0 : begin + 1).str() + ")::";
+}
+
+// What stands before a name: "leveldb::", "(src/db/file.cpp)::".
+std::string Unit::qualifier(const clang::DeclContext* of) {
+  of = of->getRedeclContext();
+  if (of->isTranslationUnit()) return {};
+  const auto* decl = llvm::cast<clang::Decl>(of);
+  if (const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(decl)) {
+    std::string before = qualifier(space->getParent());
+    if (space->isInline()) return before;
+    if (!space->isAnonymousNamespace()) return before + space->getNameAsString() + "::";
+    return before + own_file(*space);
+  }
+  if (const auto* record = llvm::dyn_cast<RecordDecl>(decl)) return class_name(*record) + "::";
+  if (const auto* function = llvm::dyn_cast<FunctionDecl>(decl)) {
+    return function_name(*function) + "::";
+  }
+  return qualifier(of->getParent());
+}
+
+std::string Unit::class_name(const RecordDecl& of) {
+  const RecordDecl* record = &of;
+  if (const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record)) {
+    if (!special->isExplicitSpecialization()) {
+      record = special->getTemplateInstantiationPattern();
+      if (record == nullptr) record = special->getSpecializedTemplate()->getTemplatedDecl();
+    }
+  } else if (const auto* record_class = llvm::dyn_cast<CXXRecordDecl>(record)) {
+    if (const CXXRecordDecl* pattern = record_class->getTemplateInstantiationPattern()) {
+      record = pattern;
+    }
+  }
+  record = llvm::cast<RecordDecl>(record->getCanonicalDecl());
+  const auto known = names_.find(record);
+  if (known != names_.end()) return known->second;
+  std::string name = qualifier(record->getDeclContext()) + own_name(*record);
+  if (const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record)) {
+    name += arguments_text(special->getTemplateArgs().asArray(), context);
+  }
+  // The core has these itself.
+  if (name == "mutex" || name == "recursive_mutex" || name == "Object") name = "::" + name;
+  return names_[record] = name;
+}
+
+bool Unit::is_hidden_in_base(const CXXRecordDecl& record, clang::DeclarationName name, bool field) {
+  const CXXRecordDecl* definition = record.getDefinition();
+  if (definition == nullptr || name.isEmpty()) return false;
+  for (const clang::CXXBaseSpecifier& base : definition->bases()) {
+    const CXXRecordDecl* above = base.getType()->getAsCXXRecordDecl();
+    if (above == nullptr || is_foreign(*above)) continue;
+    for (const NamedDecl* found : above->lookup(name)) {
+      if (llvm::isa<clang::FieldDecl>(found) == field) return true;
+    }
+    if (is_hidden_in_base(*above, name, field)) return true;
+  }
+  return false;
+}
+
+std::string Unit::field_name(const clang::FieldDecl& field) {
+  std::string name = own_name(field);
+  const auto* record = llvm::dyn_cast<CXXRecordDecl>(field.getParent());
+  if (record != nullptr && is_hidden_in_base(*record, field.getDeclName(), true)) {
+    name = class_name(*record) + "::" + name;
+  }
+  return name;
+}
+
+std::string Unit::global_name(const clang::VarDecl& of) {
+  const clang::VarDecl* variable = of.getCanonicalDecl();
+  if (const clang::VarDecl* pattern = variable->getTemplateInstantiationPattern()) {
+    variable = pattern->getCanonicalDecl();
+  }
+  const auto known = names_.find(variable);
+  if (known != names_.end()) return known->second;
+  std::string name = qualifier(variable->getDeclContext()) + own_name(*variable);
+  if (variable->isStaticLocal()) {
+    name += "@" + std::to_string(position(variable->getLocation()).line);
+  } else if (!variable->isStaticDataMember() && !variable->hasExternalFormalLinkage()) {
+    if (!variable->isInAnonymousNamespace()) name = own_file(*variable) + name;
+  }
+  // No local variable has such a name.
+  if (name.find("::") == std::string::npos) name = "::" + name;
+  return names_[variable] = name;
+}
+
+std::string Unit::signature(const FunctionDecl& function) {
+  std::string text = "(";
+  for (const clang::ParmVarDecl* parameter : function.parameters()) {
+    if (text.size() > 1) text += ", ";
+    text += type_text(parameter->getType(), context);
+  }
+  text += function.isVariadic() ? "...)" : ")";
+  const auto* method = llvm::dyn_cast<CXXMethodDecl>(&function);
+  if (method != nullptr && method->isConst()) text += " const";
+  return text;
+}
+
+// An override has the name of what it overrides.
+std::string Unit::method_name(const CXXMethodDecl& of) {
+  const CXXMethodDecl* method = of.getCanonicalDecl();
+  while (method->size_overridden_methods() > 0) {
+    method = (*method->begin_overridden_methods())->getCanonicalDecl();
+  }
+  const auto known = names_.find(method);
+  if (known != names_.end()) return known->second;
+  const CXXRecordDecl* record = method->getParent();
+  std::string name = method->getNameAsString();
+  if (const auto* conversion = llvm::dyn_cast<clang::CXXConversionDecl>(method)) {
+    name = "operator " + type_text(conversion->getConversionType(), context);
+  }
+  if (llvm::isa<clang::CXXConstructorDecl>(method)) {
+    name = own_name(*record) + signature(*method);
+  } else if (llvm::isa<clang::CXXDestructorDecl>(method)) {
+    name = "~" + class_name(*record);
+  } else {
+    const auto same = record->lookup(method->getDeclName());
+    if (std::distance(same.begin(), same.end()) > 1) name += signature(*method);
+    if (is_hidden_in_base(*record, method->getDeclName(), false)) {
+      name = class_name(*record) + "::" + name;
+    }
+  }
+  if (const auto* arguments = method->getTemplateSpecializationArgs()) {
+    name += arguments_text(arguments->asArray(), context);
+  }
+  const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record);
+  if (special != nullptr && !special->isExplicitSpecialization() &&
+      !llvm::isa<clang::CXXDestructorDecl>(method)) {
+    name += arguments_text(special->getTemplateArgs().asArray(), context);
+  }
+  return names_[method] = name;
+}
+
+std::string Unit::function_name(const FunctionDecl& of) {
+  if (const auto* method = llvm::dyn_cast<CXXMethodDecl>(&of)) {
+    return class_name(*method->getParent()) + "::" + method_name(*method);
+  }
+  const FunctionDecl* function = of.getCanonicalDecl();
+  const auto known = names_.find(function);
+  if (known != names_.end()) return known->second;
+  std::string name = qualifier(function->getDeclContext()) + function->getNameAsString();
+  if (const auto* arguments = function->getTemplateSpecializationArgs()) {
+    name += arguments_text(arguments->asArray(), context);
+  }
+  if (context.getLangOpts().CPlusPlus && !function->isExternC()) name += signature(*function);
+  if (!function->hasExternalFormalLinkage() && !function->isInAnonymousNamespace()) {
+    name = own_file(*function) + name;
+  }
+  return names_[function] = name;
+}
+
+namespace {
+
+// The T of a class of the standard library that stands for a T elsewhere, or nowhere yet.
+QualType held_by(const CXXRecordDecl& record) {
+  const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(&record);
+  if (special == nullptr || !record.getDeclName().isIdentifier()) return {};
+  const llvm::StringRef name = plain_name(record);
+  const bool holds = name == "unique_ptr" || name == "shared_ptr" || name == "weak_ptr" ||
+                     name == "optional" || name == "reference_wrapper" || name == "atomic" ||
+                     name == "__shared_ptr" || name == "__shared_ptr_access" ||
+                     name == "scoped_refptr" || name == "not_null";
+  if (!holds || special->getTemplateArgs().size() == 0) return {};
+  const clang::TemplateArgument& first = special->getTemplateArgs()[0];
+  return first.getKind() == clang::TemplateArgument::Type ? first.getAsType() : QualType();
+}
+
+}  // namespace
+
+QualType Unit::object_type(QualType type) {
+  type = type.getNonReferenceType();
+  if (const CXXRecordDecl* record = type->getAsCXXRecordDecl()) {
+    const QualType held = held_by(*record);
+    if (!held.isNull()) type = held;
+  }
+  if (type->isPointerType()) type = type->getPointeeType();
+  return type;
+}
+
+core::Type Unit::type_of(QualType type) {
+  if (type.isNull()) return {.name = "void"};
+  if (const auto lock = lock_type(type)) return {.name = *lock};
+  if (type->isVoidType()) return {.name = "void"};
+  const RecordDecl* record = object_type(type)->getAsRecordDecl();
+  if (record == nullptr || is_foreign(*record)) return {.name = "int"};
+  const auto* of_class = llvm::dyn_cast<CXXRecordDecl>(record);
+  if (of_class != nullptr && (of_class->isLambda() || of_class->isDependentContext())) {
+    return {.name = "int"};
+  }
+  if (is_guard_class(*record)) return {.name = "int"};
+  const std::string name = class_name(*record);
+  define(*record, name);
+  return {.name = name};
+}
+
+// A field of a template has one type for all instantiations: where it depends on the arguments, the
+// core does not look into it.
+core::Type Unit::field_type(const clang::FieldDecl& field) {
+  core::Type type = type_of(field.getType());
+  if (field.getType()->isArrayType() || type.name == "void") return {.name = "int"};
+  const auto* record = llvm::dyn_cast<CXXRecordDecl>(field.getParent());
+  const CXXRecordDecl* pattern =
+      record == nullptr ? nullptr : record->getTemplateInstantiationPattern();
+  if (pattern == nullptr || lock_type(field.getType())) return type;
+  for (const clang::FieldDecl* same : pattern->fields()) {
+    if (same->getFieldIndex() == field.getFieldIndex() && same->getType()->isDependentType()) {
+      // Box<T>* is a Box, whatever T is.
+      const CXXRecordDecl* held = object_type(field.getType())->getAsCXXRecordDecl();
+      const bool own = held != nullptr && held->getTemplateInstantiationPattern() != nullptr &&
+                       !llvm::isa<clang::TemplateTypeParmType>(object_type(same->getType()));
+      return own ? type : core::Type{.name = "int"};
+    }
+  }
+  return type;
+}
+
+bool Unit::is_foreign_object(QualType type) {
+  const RecordDecl* record = type.getNonReferenceType()->getAsRecordDecl();
+  return record != nullptr && is_foreign(*record);
+}
+
+bool Unit::derives(const std::string& name, const std::string& from) const {
+  if (name == from) return true;
+  const auto at = classes_.find(name);
+  if (at == classes_.end()) return false;
+  return std::ranges::any_of(program.classes[at->second].bases,
+                             [&](const core::Type& base) { return derives(base.name, from); });
+}
+
+// Which of the core's locks it is, if any: a lock, or a pointer or reference to one.
+std::optional<std::string> Unit::lock_type(QualType type) {
+  type = type.getNonReferenceType();
+  if (type->isPointerType()) type = type->getPointeeType();
+  for (QualType at = type;;) {
+    const auto* alias = at->getAs<clang::TypedefType>();
+    if (alias == nullptr) break;
+    const llvm::StringRef name = plain_name(*alias->getDecl());
+    if (name == "pthread_mutex_t" || name == "pthread_rwlock_t" || name == "pthread_spinlock_t" ||
+        name == "mtx_t") {
+      return "mutex";
+    }
+    at = alias->desugar();
+  }
+  const RecordDecl* record = type->getAsRecordDecl();
+  if (const auto* of_class = llvm::dyn_cast_or_null<CXXRecordDecl>(record)) {
+    const QualType held = held_by(*of_class);
+    if (!held.isNull()) record = held->getAsRecordDecl();
+  }
+  if (record == nullptr || !is_lock_class(*record)) return std::nullopt;
+  const bool recursive = llvm::StringRef(type_text(context.getRecordType(record), context))
+                             .contains_insensitive("recursive");
+  std::string name = recursive ? "recursive_mutex" : "mutex";
+  if (!is_foreign(*record)) summary.lock_classes.emplace(class_name(*record), name);
+  return name;
+}
+
+bool Unit::is_lock_class(const RecordDecl& of) {
+  const RecordDecl* record = of.getDefinition() != nullptr ? of.getDefinition() : &of;
+  const auto known = lock_classes_.find(record);
+  if (known != lock_classes_.end()) return known->second;
+  bool& is_lock = lock_classes_[record];
+  const auto* of_class = llvm::dyn_cast<CXXRecordDecl>(record);
+  if (of_class == nullptr || is_guard_class(*record)) return is_lock = false;
+  if (of_class->hasAttr<clang::CapabilityAttr>()) return is_lock = true;
+  if (is_of_std(*of_class) && of_class->getDeclName().isIdentifier()) {
+    const llvm::StringRef name = plain_name(*of_class);
+    return is_lock = name == "mutex" || name == "timed_mutex" || name == "shared_mutex" ||
+                     name == "shared_timed_mutex" || name == "recursive_mutex" ||
+                     name == "recursive_timed_mutex";
+  }
+  if (!of_class->hasDefinition() || of_class->isLambda()) return is_lock = false;
+  for (const clang::CXXBaseSpecifier& base : of_class->bases()) {
+    const CXXRecordDecl* above = base.getType()->getAsCXXRecordDecl();
+    if (above != nullptr && of_class->field_empty() && is_lock_class(*above)) {
+      return is_lock = true;
+    }
+  }
+  // Without attributes: what can be locked and unlocked, and is little else.
+  bool locks = false;
+  bool unlocks = false;
+  for (const CXXMethodDecl* method : of_class->methods()) {
+    if (!method->getDeclName().isIdentifier() || method->getNumParams() != 0) continue;
+    locks |= plain_name(*method) == "lock" || plain_name(*method) == "Lock";
+    unlocks |= plain_name(*method) == "unlock" || plain_name(*method) == "Unlock";
+  }
+  if (!locks || !unlocks) return is_lock = false;
+  return is_lock = std::ranges::all_of(of_class->fields(), [&](const clang::FieldDecl* field) {
+           const QualType type = field->getType();
+           return type->isArithmeticType() || type->isPointerType() || lock_type(type) ||
+                  is_foreign_object(type);
+         });
+}
+
+// A field by value that is a lock, here or in a base: the class looks after itself.
+bool Unit::owns_locks(const RecordDecl& of) {
+  const RecordDecl* record = of.getDefinition();
+  if (record == nullptr) return false;
+  for (const clang::FieldDecl* field : record->fields()) {
+    const QualType type = field->getType();
+    if (!type->isPointerType() && !type->isReferenceType() && lock_type(type)) return true;
+  }
+  const auto* of_class = llvm::dyn_cast<CXXRecordDecl>(record);
+  if (of_class == nullptr) return false;
+  return std::ranges::any_of(of_class->bases(), [&](const clang::CXXBaseSpecifier& base) {
+    const CXXRecordDecl* above = base.getType()->getAsCXXRecordDecl();
+    return above != nullptr && !is_foreign(*above) && owns_locks(*above);
+  });
+}
+
+}  // namespace tomos::cpp

@@ -1,0 +1,47 @@
+// C and C++ source to the core language: the front end of the static half.
+//
+// Every translation unit is parsed once by clang and turned into a summary, a core program of its
+// own; its syntax tree is freed before the next. The summaries are merged by name: a header's
+// classes and inline functions are the same in all of them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "core/program.h"
+#include "event/error.h"
+
+namespace tomos::cpp {
+
+struct Options {
+  std::string build;               // holds compile_commands.json; empty: `flags` are for all files
+  std::vector<std::string> files;  // none: all of the compilation database
+  std::vector<std::string> flags;  // after those of the database
+  std::size_t jobs = 1;            // translation units at a time
+  std::string cache;               // folder for summaries of earlier runs; empty: none
+};
+
+struct LeftOut {  // a translation unit that does not compile
+  std::string file;
+  std::string messages;  // clang's own
+};
+
+struct Sources {
+  core::Program program;
+  std::size_t units = 0;   // that are in the program
+  std::size_t cached = 0;  // of them were not parsed again
+  std::vector<LeftOut> left_out;
+  std::vector<std::string> unknown_calls;  // functions whose source is not there, each once
+};
+
+// An error: nothing can be read at all. A unit that does not compile is left out and named.
+Result<Sources> read_cpp(const Options& options);
+
+// The front end is a library that is loaded when it is needed: with Clang's own libraries every
+// command would take 60 MB more. This is what it has to offer.
+inline constexpr const char* kLibrary = "libtomos_clang.so";
+inline constexpr const char* kReadCpp = "tomos_read_cpp";
+using ReadCpp = void(const Options& options, Result<Sources>& result);
+
+}  // namespace tomos::cpp

@@ -1,0 +1,494 @@
+// Statements: blocks, ways, and the locks that are held along them.
+#include <algorithm>
+
+#include "clang/body.h"
+
+namespace tomos::cpp {
+
+using clang::Expr;
+using clang::SourceLocation;
+using clang::Stmt;
+using clang::VarDecl;
+using core::ExprId;
+using Kind = core::Expr::Kind;
+
+namespace {
+
+const Expr* plain(const Expr* of) { return of->IgnoreParenImpCasts(); }
+
+bool has_trailing_break(const Stmt* of) {
+  if (const auto* compound = llvm::dyn_cast_or_null<clang::CompoundStmt>(of)) {
+    return !compound->body_empty() && has_trailing_break(compound->body_back());
+  }
+  return of != nullptr && (llvm::isa<clang::BreakStmt>(of) || llvm::isa<clang::ReturnStmt>(of) ||
+                           llvm::isa<clang::ContinueStmt>(of));
+}
+
+}  // namespace
+
+// One after the other. What does not lead on to the label after it may be jumped over.
+void Body::statements(const clang::CompoundStmt& of) {
+  const auto is_label = [](const Stmt* child) { return llvm::isa<clang::LabelStmt>(child); };
+  for (auto at = of.body_begin(); at != of.body_end();) {
+    const auto next = std::find_if(at + 1, of.body_end(), is_label);
+    const auto part = [&] {
+      std::for_each(at, next, [&](const Stmt* child) { statement(child); });
+    };
+    bool leads_on = true;
+    if (next != of.body_end()) {  // to find out, what this makes is thrown away
+      const State before = state_;
+      block(part, of.getRBracLoc());
+      leads_on = state_.reachable;
+      state_ = before;
+    }
+    if (leads_on) {
+      part();
+    } else {
+      maybe(part, (*at)->getBeginLoc(), of.getRBracLoc());
+    }
+    at = next;
+  }
+}
+
+void Body::statement(const Stmt* of) {
+  if (of == nullptr) return;
+  if (depth_ > kMaxDepth) {
+    emit(too_deep(of->getBeginLoc()));
+    return;
+  }
+  ++depth_;
+  const SourceLocation at = of->getBeginLoc();
+  if (const auto* compound = llvm::dyn_cast<clang::CompoundStmt>(of)) {
+    if (of == function_.getBody()) {
+      statements(*compound);
+    } else {
+      const auto wanted = unit_.requirement(at);
+      const State before = state_;
+      ExprId made = block([&] { statements(*compound); }, compound->getRBracLoc());
+      const State after = state_;
+      if (wanted) {
+        made = program_.add({.kind = Kind::kExpect,
+                             .position = unit_.position(at),
+                             .children = {made},
+                             .expected = program_.add(core::Term{.basic = *wanted})});
+      }
+      emit(made);
+      meet(before, after, after);
+    }
+  } else if (const auto* declares = llvm::dyn_cast<clang::DeclStmt>(of)) {
+    for (const clang::Decl* decl : declares->decls()) {
+      if (const auto* variable = llvm::dyn_cast<VarDecl>(decl)) declaration(*variable);
+      if (const auto* record = llvm::dyn_cast<clang::RecordDecl>(decl)) unit_.read(*record);
+    }
+  } else if (const auto* tests = llvm::dyn_cast<clang::IfStmt>(of)) {
+    if_statement(*tests);
+  } else if (const auto* loops = llvm::dyn_cast<clang::WhileStmt>(of)) {
+    const auto body = [&] { statement(loops->getBody()); };
+    if (loops->getConditionVariable() != nullptr) {
+      loop(
+          *of, nullptr,
+          [&] {
+            declaration(*loops->getConditionVariable());
+            body();
+          },
+          at);
+    } else {
+      loop(*of, loops->getCond(), body, at);
+    }
+  } else if (const auto* repeats = llvm::dyn_cast<clang::DoStmt>(of)) {
+    clang::Expr::EvalResult result;
+    if (repeats->getCond()->EvaluateAsRValue(result, unit_.context) && result.Val.isInt() &&
+        result.Val.getInt() == 0) {
+      nested([&] { statement(repeats->getBody()); }, of->getEndLoc());
+    } else {
+      loop(*of, repeats->getCond(), [&] { statement(repeats->getBody()); }, at, true);
+    }
+  } else if (const auto* counts = llvm::dyn_cast<clang::ForStmt>(of)) {
+    nested(
+        [&] {
+          statement(counts->getInit());
+          loop(
+              *of, counts->getCond(),
+              [&] {
+                statement(counts->getBody());
+                if (counts->getInc() != nullptr) effect(counts->getInc());
+              },
+              at);
+        },
+        of->getEndLoc());
+  } else if (const auto* ranges = llvm::dyn_cast<clang::CXXForRangeStmt>(of)) {
+    range_loop(*ranges);
+  } else if (const auto* chooses = llvm::dyn_cast<clang::SwitchStmt>(of)) {
+    switch_statement(*chooses);
+  } else if (const auto* tries = llvm::dyn_cast<clang::CXXTryStmt>(of)) {
+    try_statement(*tries);
+  } else if (const auto* returns = llvm::dyn_cast<clang::ReturnStmt>(of)) {
+    ExprId value = core::kNoExpr;
+    if (returns->getRetValue() != nullptr) {
+      const auto type = unit_.type_of(function_.getReturnType());
+      const Value result = expr(returns->getRetValue(), Use::kRead);
+      if (type.name == "void") {
+        emit(result.id);
+      } else {
+        value = coerce(result, type, at);
+      }
+    }
+    leave(at, value);
+  } else if (llvm::isa<clang::BreakStmt>(of) || llvm::isa<clang::ContinueStmt>(of)) {
+    const bool breaks = llvm::isa<clang::BreakStmt>(of);
+    std::size_t around = blocks_.size();
+    while (around > 0 && !blocks_[around - 1].is_loop &&
+           !(breaks && blocks_[around - 1].is_switch)) {
+      --around;
+    }
+    // The core has no way out of a `switch`: what follows in the case is taken along.
+    if (around > 0 && blocks_[around - 1].is_loop) {
+      if (state_.reachable) release_guards(around - 1, at);
+      emit(make(breaks ? Kind::kBreak : Kind::kContinue, at, {}));
+      state_.reachable = false;
+    }
+  } else if (const auto* labelled = llvm::dyn_cast<clang::LabelStmt>(of)) {
+    statement(labelled->getSubStmt());
+  } else if (const auto* marked = llvm::dyn_cast<clang::AttributedStmt>(of)) {
+    statement(marked->getSubStmt());
+  } else if (const auto* expression = llvm::dyn_cast<Expr>(of)) {
+    effect(expression);
+  } else {
+    for (const Stmt* child : of->children()) statement(child);
+  }
+  --depth_;
+}
+
+// The method returns: first it gives back what its guards hold.
+void Body::leave(SourceLocation at, ExprId last) {
+  bool releases = false;
+  for (const auto& [variable, guard] : state_.guards) {
+    releases |= !guard.by_block && (guard.held == Held::kYes) != guard.inverted;
+  }
+  if (releases && last != core::kNoExpr) {
+    emit(last);
+    last = core::kNoExpr;
+    if (state_.reachable) release_guards(0, at);
+    const auto type = unit_.type_of(function_.getReturnType());
+    last = coerce({}, type, at);
+  } else if (state_.reachable) {
+    release_guards(0, at);
+  }
+  emit(make(Kind::kReturn, at, last == core::kNoExpr ? std::vector<ExprId>{} : std::vector{last}));
+  state_.reachable = false;
+}
+
+void Body::release_guards(std::size_t from_block, SourceLocation at) {
+  for (std::size_t i = blocks_.size(); i > from_block; --i) {
+    const auto& guards = blocks_[i - 1].guards;
+    for (auto variable = guards.rbegin(); variable != guards.rend(); ++variable) {
+      const Guard& guard = state_.guards[*variable];
+      if (guard.by_block) continue;
+      for (const LockPath& lock : guard.locks) {
+        if (guard.inverted) {
+          lock_step(Kind::kLock, lock, at);
+        } else if (guard.held == Held::kYes) {
+          lock_step(Kind::kUnlock, lock, at);
+        }
+      }
+    }
+  }
+}
+
+// Does not come back: in the core, a loop without end.
+void Body::diverge(SourceLocation at) {
+  emit(make(Kind::kWhile, at, {constant("true", at), make(Kind::kSequence, at, {})}));
+  state_.reachable = false;
+}
+
+void Body::if_statement(const clang::IfStmt& of) {
+  const auto both = [&] {
+    if (of.getInit() != nullptr) statement(of.getInit());
+    if (of.getConditionVariable() != nullptr) declaration(*of.getConditionVariable());
+    if (const auto taken = of.getNondiscardedCase(unit_.context); of.isConstexpr() && taken) {
+      statement(*taken);
+      return;
+    }
+    branch(
+        of.getCond(), [&] { statement(of.getThen()); }, [&] { statement(of.getElse()); },
+        of.getBeginLoc());
+  };
+  if (of.getInit() == nullptr && of.getConditionVariable() == nullptr) {
+    both();
+  } else {
+    nested(both, of.getEndLoc());
+  }
+}
+
+bool Body::holds_try(const Expr* condition) {
+  condition = plain(condition);
+  if (tried(condition)) return true;
+  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(condition)) {
+    return binary->isLogicalOp() && (holds_try(binary->getLHS()) || holds_try(binary->getRHS()));
+  }
+  const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(condition);
+  return unary != nullptr && unary->getOpcode() == clang::UO_LNot && holds_try(unary->getSubExpr());
+}
+
+std::optional<Body::Try> Body::tried(const Expr* condition) {
+  condition = condition->IgnoreImplicit()->IgnoreParenImpCasts();
+  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(condition)) {
+    if (unary->getOpcode() != clang::UO_LNot) return std::nullopt;
+    auto inner = tried(unary->getSubExpr());
+    if (inner) inner->held_if_true = !inner->held_if_true;
+    return inner;
+  }
+  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(condition)) {
+    if (!binary->isEqualityOp()) return std::nullopt;
+    const Expr* left = plain(binary->getLHS());
+    clang::Expr::EvalResult right;
+    if (!binary->getRHS()->EvaluateAsRValue(right, unit_.context) || !right.Val.isInt()) {
+      return std::nullopt;
+    }
+    auto inner = tried(left);
+    const bool equals_true = (right.Val.getInt() != 0) == (binary->getOpcode() == clang::BO_EQ);
+    if (inner && !equals_true) inner->held_if_true = !inner->held_if_true;
+    return inner;
+  }
+  if (const VarDecl* variable = variable_in(condition)) {
+    const auto at = try_results_.find(variable);
+    if (at == try_results_.end()) return std::nullopt;
+    return at->second;
+  }
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(condition)) {
+    auto does = unit_.lock_call(*call, scope());
+    if (!does || does->kind != LockCall::Kind::kTryLock) return std::nullopt;
+    if (does->guard != nullptr) {
+      const auto at = state_.guards.find(does->guard);
+      const clang::FunctionDecl* callee = call->getDirectCallee();
+      const bool asks =
+          llvm::isa<clang::CXXConversionDecl>(callee) || plain_name(*callee) == "owns_lock";
+      if (at == state_.guards.end() || at->second.by_block || (asks && !at->second.tried)) {
+        return std::nullopt;
+      }
+      does->locks = at->second.locks;
+    }
+    if (does->locks.size() != 1) return std::nullopt;
+    return Try{.call = *does, .held_if_true = does->true_is_held};
+  }
+  return std::nullopt;
+}
+
+// The core decides by what is evaluated, not by its value.
+ExprId Body::test_of(const Expr* condition) {
+  const ExprId made = expr(condition, Use::kRead).id;
+  return made != core::kNoExpr ? made : constant("\"?\"", condition->getBeginLoc());
+}
+
+void Body::branch(const Expr* condition, const Part& then_part, const Part& else_part,
+                  SourceLocation at) {
+  const Expr* test = plain(condition);
+  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(test);
+      unary != nullptr && unary->getOpcode() == clang::UO_LNot && !tried(test)) {
+    branch(unary->getSubExpr(), else_part, then_part, at);
+    return;
+  }
+  const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(test);
+  if (binary != nullptr && binary->isLogicalOp() && holds_try(test)) {
+    const auto right = [&] { branch(binary->getRHS(), then_part, else_part, at); };
+    if (binary->getOpcode() == clang::BO_LAnd) {
+      branch(binary->getLHS(), right, else_part, at);
+    } else {
+      branch(binary->getLHS(), then_part, right, at);
+    }
+    return;
+  }
+  const auto asked = tried(test);
+  ExprId decides = core::kNoExpr;
+  if (asked) {
+    const LockPath lock = settled(asked->call.locks[0], at);
+    decides = make(Kind::kTryLock, condition->getBeginLoc(), {lock_expr(lock, at)});
+    taken_.push_back(lock);
+  } else {
+    decides = test_of(condition);
+  }
+  const Part& when_held = asked && !asked->held_if_true ? else_part : then_part;
+  const Part& otherwise = asked && !asked->held_if_true ? then_part : else_part;
+  const State before = state_;
+  const ExprId no = block(otherwise, at);
+  State after_no = state_;
+  state_ = before;
+  const VarDecl* guard = asked ? asked->call.guard : nullptr;
+  const ExprId yes = block(
+      [&] {
+        if (guard != nullptr) {
+          state_.guards[guard].held = Held::kYes;
+          state_.guards[guard].tried = false;
+        }
+        when_held();
+        // Both ways go on together: from here on it cannot be said to be held.
+        if (guard != nullptr && state_.reachable && after_no.reachable &&
+            state_.guards[guard].held == Held::kYes) {
+          change_guard(*guard, LockCall::Kind::kUnlock, false, at);
+        }
+      },
+      at);
+  const State after_yes = state_;
+  if (guard != nullptr) after_no.guards[guard].tried = false;
+  emit(make(Kind::kIf, at, {decides, yes, no}));
+  meet(before, after_yes, after_no);
+}
+
+void Body::loop(const Stmt& whole, const Expr* condition, const Part& body, SourceLocation at,
+                bool test_last) {
+  clang::Expr::EvalResult result;
+  const bool endless = condition != nullptr && !condition->isValueDependent() &&
+                       condition->EvaluateAsRValue(result, unit_.context) && result.Val.isInt() &&
+                       result.Val.getInt() != 0;
+  std::set<const VarDecl*> assigned;
+  assigned_in(condition, assigned);
+  const bool inside =
+      condition != nullptr && !endless && (test_last || !assigned.empty() || holds_try(condition));
+  State before = state_;
+  ExprId decides = core::kNoExpr;
+  if (inside || endless) {
+    decides = constant("true", at);
+  } else if (condition == nullptr) {
+    decides = constant("\"?\"", at);
+  } else {
+    forget_assigned(&whole);
+    before = state_;
+    decides = test_of(condition);
+  }
+  const auto leave_loop = [&] {
+    emit(make(Kind::kBreak, at, {}));
+    state_.reachable = false;
+  };
+  bool breaks = inside;
+  const ExprId made = block(
+      [&] {
+        forget_assigned(&whole);
+        if (inside && !test_last) {
+          branch(condition, [&] { body(); }, leave_loop, at);
+          return;
+        }
+        body();
+        if (inside && state_.reachable) branch(condition, [] {}, leave_loop, at);
+      },
+      at, true);
+  const State after = state_;
+  emit(make(Kind::kWhile, at, {decides, made}));
+  const std::function<bool(const Stmt*)> has_break = [&](const Stmt* in) -> bool {
+    if (in == nullptr || llvm::isa<clang::LambdaExpr>(in)) return false;
+    if (llvm::isa<clang::BreakStmt>(in)) return true;
+    return std::ranges::any_of(in->children(), [&](const Stmt* child) {
+      if (child == nullptr) return false;
+      if (llvm::isa<clang::ForStmt>(child) || llvm::isa<clang::WhileStmt>(child) ||
+          llvm::isa<clang::DoStmt>(child) || llvm::isa<clang::CXXForRangeStmt>(child) ||
+          llvm::isa<clang::SwitchStmt>(child)) {
+        return false;
+      }
+      return has_break(child);
+    });
+  };
+  breaks |= has_break(&whole);
+  meet(before, before, after);
+  if (endless && !breaks) state_.reachable = false;
+  // A guard that the test acquires is held when the loop is left.
+  if (const auto asked = inside && !test_last ? tried(condition) : std::nullopt;
+      asked && asked->call.guard != nullptr && !asked->held_if_true) {
+    state_.guards[asked->call.guard].held = Held::kYes;
+  }
+}
+
+void Body::range_loop(const clang::CXXForRangeStmt& of) {
+  const SourceLocation at = of.getBeginLoc();
+  nested(
+      [&] {
+        if (of.getInit() != nullptr) statement(of.getInit());
+        effect(of.getRangeInit());
+        loop(
+            of, nullptr,
+            [&] {
+              const VarDecl& element = *of.getLoopVariable();
+              const core::Type type = unit_.type_of(element.getType());
+              if (type.name != "int" && type.name != "void") {
+                state_.variables[&element] = {.name = "x", .type = type};
+                bind(element, null(at), at);
+              } else if (element.getType()->isReferenceType()) {
+                places_[&element] = of.getRangeInit();
+              }
+              statement(of.getBody());
+            },
+            at);
+      },
+      of.getEndLoc());
+}
+
+// Each case is one way, together with those that it falls into.
+void Body::switch_statement(const clang::SwitchStmt& of) {
+  const SourceLocation at = of.getBeginLoc();
+  std::vector<std::vector<const Stmt*>> cases;
+  bool has_default = false;
+  if (const auto* body = llvm::dyn_cast_or_null<clang::CompoundStmt>(of.getBody())) {
+    for (const Stmt* child : body->body()) {
+      bool starts = false;
+      while (const auto* label = llvm::dyn_cast<clang::SwitchCase>(child)) {
+        has_default |= llvm::isa<clang::DefaultStmt>(label);
+        child = label->getSubStmt();
+        starts = true;
+      }
+      if (starts || cases.empty()) cases.emplace_back();
+      cases.back().push_back(child);
+    }
+  }
+  nested(
+      [&] {
+        blocks_.back().is_switch = true;
+        if (of.getInit() != nullptr) statement(of.getInit());
+        if (of.getConditionVariable() != nullptr) declaration(*of.getConditionVariable());
+        effect(of.getCond());
+        // From the last: if (?) { case } else { the rest }
+        const std::function<void(std::size_t)> ways = [&](std::size_t i) {
+          if (i == cases.size()) return;
+          const auto taken = [&] {
+            for (std::size_t j = i; j < cases.size(); ++j) {
+              for (const Stmt* child : cases[j]) {
+                if (!llvm::isa<clang::BreakStmt>(child)) statement(child);
+              }
+              if (j + 1 > i + 2 || has_trailing_break(cases[j].back()) || !state_.reachable) break;
+            }
+          };
+          if (i + 1 == cases.size() && has_default) {
+            taken();
+            return;
+          }
+          const State before = state_;
+          const ExprId yes = block(taken, at);
+          const State after_yes = state_;
+          state_ = before;
+          const ExprId no = block([&] { ways(i + 1); }, at);
+          const State after_no = state_;
+          emit(make(Kind::kIf, at, {constant("\"?\"", at), yes, no}));
+          meet(before, after_yes, after_no);
+        };
+        ways(0);
+      },
+      of.getEndLoc());
+}
+
+// A part that may be left out.
+void Body::maybe(const Part& part, SourceLocation at, SourceLocation end) {
+  const State before = state_;
+  const ExprId yes = block(part, end);
+  const State after = state_;
+  state_ = before;
+  emit(make(Kind::kIf, at, {constant("\"?\"", at), yes, make(Kind::kSequence, at, {})}));
+  meet(before, after, before);
+}
+
+// Anything in it may be left out, and then a handler may come.
+void Body::try_statement(const clang::CXXTryStmt& of) {
+  const auto maybe_run = [&](const Stmt* part) {
+    maybe([&] { statement(part); }, part->getBeginLoc(), part->getEndLoc());
+  };
+  maybe_run(of.getTryBlock());
+  for (unsigned i = 0; i < of.getNumHandlers(); ++i) maybe_run(of.getHandler(i)->getHandlerBlock());
+}
+
+}  // namespace tomos::cpp

@@ -1,0 +1,164 @@
+// One translation unit on its way to a summary: the names, types and declarations of the core
+// program that its syntax tree stands for. Bodies are in body.h.
+#pragma once
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Attr.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "clang/summary.h"
+#include "core/program.h"
+
+namespace tomos::cpp {
+
+// An operator, a constructor... has no plain name: empty.
+inline llvm::StringRef plain_name(const clang::NamedDecl& decl) {
+  return decl.getDeclName().isIdentifier() ? decl.getName() : llvm::StringRef();
+}
+
+// In std or in a namespace or a class of it.
+inline bool is_of_std(const clang::Decl& decl) {
+  const clang::DeclContext* context = decl.getDeclContext();
+  for (; context != nullptr && !context->isTranslationUnit(); context = context->getParent()) {
+    if (context->isStdNamespace()) return true;
+  }
+  return false;
+}
+
+// A lock expression: a variable, then fields.
+struct LockPath {
+  std::string root;
+  std::vector<std::string> fields;
+  core::Type type;
+  bool stable = true;  // no field on the way can be assigned again
+
+  friend bool operator==(const LockPath&, const LockPath&) = default;
+};
+
+// What the names in an expression of a callee are at the call: its parameters and its object.
+struct Scope {
+  const Scope* outer = nullptr;
+  const clang::FunctionDecl* callee = nullptr;
+  const clang::Expr* object = nullptr;
+  llvm::ArrayRef<const clang::Expr*> arguments;
+  // The core's names of the variables of a body; none: those of the declaration.
+  const std::function<std::optional<std::string>(const clang::VarDecl&)>* variables = nullptr;
+};
+
+// What a call does to locks.
+struct LockCall {
+  enum class Kind : std::uint8_t { kLock, kUnlock, kTryLock, kAssertHeld, kWait };
+  Kind kind = Kind::kLock;
+  std::vector<LockPath> locks;
+  const clang::VarDecl* guard = nullptr;  // the RAII object that is told to
+  bool true_is_held = true;               // a try that returns 0 for success: false
+};
+
+// A requirement in a comment, /*# atomic */, for what follows it.
+struct Requirement {
+  unsigned end = 0;  // of the comment, in bytes from the beginning of the file
+  core::Basic basic = core::Basic::kAtomic;
+};
+
+class Unit {
+ public:
+  Unit(clang::ASTContext& context, Summary& summary, std::string directory,
+       std::map<clang::FileID, std::vector<Requirement>> requirements);
+
+  void read();
+  void read(const clang::Decl& decl);
+
+  // Names and places.
+  core::Position position(clang::SourceLocation location);
+  core::Position after(clang::SourceLocation location);  // the end of the token that begins there
+  bool is_foreign(const clang::Decl& decl) const;        // of a system header, or of the compiler
+  std::string class_name(const clang::RecordDecl& record);
+  std::string field_name(const clang::FieldDecl& field);
+  std::string global_name(const clang::VarDecl& variable);
+  std::string method_name(const clang::CXXMethodDecl& method);
+  std::string function_name(const clang::FunctionDecl& function);
+
+  // Types. A pointer, a reference and a smart pointer are the object that they lead to.
+  core::Type type_of(clang::QualType type);
+  core::Type field_type(const clang::FieldDecl& field);
+  static clang::QualType object_type(clang::QualType type);
+  std::optional<std::string> lock_type(clang::QualType type);
+  bool is_lock_class(const clang::RecordDecl& record);
+  bool is_guard_class(const clang::RecordDecl& record);  // RAII
+  bool owns_locks(const clang::RecordDecl& record);
+  bool is_foreign_object(clang::QualType type);  // a container, a string...
+  bool derives(const std::string& name, const std::string& from) const;
+
+  // Locks.
+  std::optional<LockPath> path(const clang::Expr* of, const Scope& scope);
+  std::optional<LockCall> lock_call(const clang::CallExpr& call, const Scope& scope);
+  std::vector<LockPath> guard_paths(const clang::CXXConstructExpr& made, const Scope& outer);
+  core::LockId lock_id(const LockPath& path);
+  std::optional<LockPath> accessor_path(const clang::FunctionDecl& function, const Scope& scope);
+
+  // Declarations. The class that a method is in; none: a function.
+  struct Home {
+    std::string class_name;
+    std::string name;
+    bool is_static = false;
+  };
+  Home declare(const clang::FunctionDecl& function);
+  void declare_global(const clang::VarDecl& variable);
+  core::Class& class_of(const std::string& name);
+  core::Method& method_at(const Home& home);
+  core::Method& add_method(const Home& home, core::Method made);
+  void mark_atomic(const clang::FieldDecl& field);
+  void attributes(const clang::FunctionDecl& function, core::Method& method);
+  std::optional<core::Basic> requirement(clang::SourceLocation begin);
+  void unknown_call(const std::string& name) { summary.unknown_calls.insert(name); }
+
+  clang::ASTContext& context;
+  Summary& summary;
+  core::Program& program;
+
+ private:
+  void read_all(const clang::DeclContext& of);
+  void read_function(const clang::FunctionDecl& function);
+  void define(const clang::RecordDecl& record, const std::string& name);
+  core::Field shared(const clang::ValueDecl& decl, clang::QualType type);
+  std::string qualifier(const clang::DeclContext* context);
+  std::string own_file(const clang::Decl& decl);
+  std::string own_name(const clang::NamedDecl& decl);
+  std::string signature(const clang::FunctionDecl& function);
+  bool is_hidden_in_base(const clang::CXXRecordDecl& record, clang::DeclarationName name,
+                         bool field);
+  std::optional<LockCall> pthread_call(llvm::StringRef name, const clang::CallExpr& call,
+                                       const Scope& scope);
+  std::optional<LockCall> attribute_call(const clang::FunctionDecl& callee, const Scope& scope);
+  std::optional<LockPath> field_path(const clang::Expr* base, const clang::FieldDecl& field,
+                                     const Scope& scope);
+
+  std::string directory_;
+  std::map<clang::FileID, std::vector<Requirement>> requirements_;
+  std::map<clang::FileID, std::uint32_t> files_;
+  std::map<std::string, std::size_t> classes_;
+  std::map<std::string, std::size_t> functions_;
+  std::map<std::string, std::size_t> globals_;
+  std::map<std::string, std::map<std::string, std::size_t>> methods_;
+  std::map<const clang::Decl*, std::string> names_;
+  std::map<const clang::RecordDecl*, bool> lock_classes_;
+  std::map<const clang::RecordDecl*, bool> guard_classes_;
+  std::set<const clang::FunctionDecl*> read_;
+  unsigned accessor_depth_ = 0;
+};
+
+}  // namespace tomos::cpp

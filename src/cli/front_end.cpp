@@ -1,0 +1,34 @@
+#include "cli/front_end.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+
+namespace tomos {
+
+Result<cpp::Sources> read_cpp(const cpp::Options& options) {
+  std::error_code error;
+  const std::filesystem::path folder =
+      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  const std::filesystem::path beside = folder / cpp::kLibrary;
+  const std::filesystem::path path = std::filesystem::exists(beside, error)
+                                         ? beside
+                                         : folder.parent_path() / "lib" / "tomos" / cpp::kLibrary;
+  // It stays loaded: what it returns is its own.
+  void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const found = library == nullptr ? nullptr : ::dlsym(library, cpp::kReadCpp);
+  if (found == nullptr) {
+    const char* const why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): before any threads
+    return std::unexpected(Error{.where = path.string(),
+                                 .what = std::string("the front end for C++ cannot be loaded: ") +
+                                         (why == nullptr ? "no reason given" : why),
+                                 .remedy = "Build or install Tomos again."});
+  }
+  Result<cpp::Sources> result;
+  reinterpret_cast<cpp::ReadCpp*>(found)(options, result);
+  return result;
+}
+
+}  // namespace tomos

@@ -1,0 +1,309 @@
+#include "infer/infer.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/errors.h"
+#include "cli/front_end.h"
+#include "cli/judge.h"
+#include "cli/judge_options.h"
+#include "cli/output.h"
+#include "core/parser.h"
+#include "core/printer.h"
+#include "core/program.h"
+#include "infer/guards.h"
+#include "report/report.h"
+
+namespace tomos {
+
+namespace {
+
+constexpr const char* kInferDescription =
+    "Infer the guards and atomicities of source code\n\n"
+    "Reads C and C++ sources, or a program in the core language of docs/aj2.md, finds the lock\n"
+    "that guards each field\n"
+    "and what each method is for a caller: const, a mover, atomic, compound or an error, perhaps\n"
+    "depending on the locks that are held. Whatever is not atomic is shown with the steps that\n"
+    "another thread can come between.\n\n"
+    "Exit status: 0 nothing found, 66 findings, 2 bad usage or input, 70 a bug in Tomos.\n";
+
+constexpr const char* kInferExamples =
+    "Examples:\n"
+    "  tomos infer account.cpp -- -std=c++20     a C++ source, with its compiler's flags\n"
+    "  tomos infer -p build                      a whole project with a compile_commands.json\n"
+    "  tomos infer examples/aj2/list.aj2         one of its methods is not atomic\n"
+    "  tomos infer --format json list.aj2        all that was inferred, for scripts";
+
+struct InferOptions {
+  std::vector<std::string> files;
+  std::string build;
+  std::vector<std::string> flags;
+  unsigned jobs = 2;
+  bool core = false;
+  bool no_cache = false;
+  JudgeOptions report;
+};
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+Result<std::string> read_source(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || text.bad()) {
+    return std::unexpected(Error{.where = path,
+                                 .what = "cannot be read",
+                                 .remedy = "Name a file in the core language (docs/aj2.md)."});
+  }
+  return text.str();
+}
+
+Result<core::Program> read_core(const std::vector<std::string>& files) {
+  core::Program program;
+  for (const std::string& file : files) {
+    const auto text = read_source(file);
+    if (!text) return std::unexpected(text.error());
+    auto parsed = core::parse(*text, file, std::move(program));
+    if (!parsed) return std::unexpected(parsed.error());
+    program = std::move(*parsed);
+  }
+  return program;
+}
+
+// Where the user keeps such things; empty if there is no such place.
+std::string cache_folder() {
+  for (const auto& [variable, below] : {std::pair("XDG_CACHE_HOME", ""), {"HOME", "/.cache"}}) {
+    const char* value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nobody sets any
+    if (value != nullptr && *value == '/') return std::string(value) + below + "/tomos/infer";
+  }
+  return {};
+}
+
+// What does not compile is left out, and said so: of some units something is better than nothing.
+Result<core::Program> read_units(const InferOptions& options, std::vector<std::string>& notes) {
+  auto sources = read_cpp({.build = options.build,
+                           .files = options.files,
+                           .flags = options.flags,
+                           .jobs = options.jobs,
+                           .cache = options.no_cache ? "" : cache_folder()});
+  if (!sources) return std::unexpected(sources.error());
+  for (const cpp::LeftOut& unit : sources->left_out) {
+    (void)std::fwrite(unit.messages.data(), 1, unit.messages.size(), stderr);
+    notes.push_back(fmt::format("{} does not compile and was left out", unit.file));
+  }
+  if (sources->units == 0) {
+    return std::unexpected(
+        Error{.where = options.files.empty() ? options.build : options.files.front(),
+              .what = "nothing of it compiles",
+              .remedy = "Give the flags it is compiled with after `--`, or with -p the folder of "
+                        "a compile_commands.json."});
+  }
+  if (!sources->unknown_calls.empty()) {
+    notes.push_back(fmt::format("calls of functions without source may do anything: {}",
+                                fmt::join(sources->unknown_calls, ", ")));
+  }
+  return std::move(sources->program);
+}
+
+// All files are one program.
+Result<core::Program> read_sources(const InferOptions& options, std::vector<std::string>& notes) {
+  const auto is_core = [](const std::string& file) { return file.ends_with(".aj2"); };
+  const auto count = std::ranges::count_if(options.files, is_core);
+  if (count == 0) return read_units(options, notes);
+  if (static_cast<std::size_t>(count) == options.files.size()) return read_core(options.files);
+  return std::unexpected(Error{.where = *std::ranges::find_if_not(options.files, is_core),
+                               .what = "stands beside files of the core language",
+                               .remedy = "Name only .aj2 files, or only C and C++ sources."});
+}
+
+const std::string& shown_name(const std::string& display, const std::string& name) {
+  return display.empty() ? name : display;
+}
+
+Location location_of(const core::Program& program, const core::Position& position) {
+  if (position.file >= program.files.size()) return {};
+  return {.file = program.files[position.file], .line = position.line, .column = position.column};
+}
+
+std::string_view access_of(core::Guard::Kind kind) {
+  using enum core::Guard::Kind;
+  switch (kind) {
+    case kFinal:
+      return "final";
+    case kGuardedBy:
+      return "guarded_by";
+    case kWriteGuardedBy:
+      return "write_guarded_by";
+    case kAtomic:
+      return "atomic";
+    case kUnset:
+    case kNoGuard:
+      break;
+  }
+  return "none";
+}
+
+void add_guards(Inferred& into, const core::Program& program, const std::string& owner,
+                const std::vector<core::Field>& fields) {
+  using enum core::Guard::Kind;
+  for (const core::Field& field : fields) {
+    const core::Guard& guard = field.guard;
+    const bool by_lock = guard.kind == kGuardedBy || guard.kind == kWriteGuardedBy;
+    into.guards.push_back({.owner = owner,
+                           .field = shown_name(field.display, field.name),
+                           .access = std::string(access_of(guard.kind)),
+                           .lock = by_lock ? program.locks.to_string(guard.lock) : "",
+                           .given = field.is_given,
+                           .location = location_of(program, field.position)});
+  }
+}
+
+void add_to(Inferred::Count& into, infer::Basic basic) {
+  ++into.total;
+  if (basic <= infer::Basic::kAtomic) ++into.atomic;
+}
+
+// Without atomicities: what they require.
+void add_methods(Inferred& into, const core::Program& program,
+                 const std::vector<core::Method>& methods) {
+  for (const core::Method& method : methods) {
+    Inferred::Method made = {.name = shown_name(method.display, method.name),
+                             .atomicity = "unknown",
+                             .required = {},
+                             .location = location_of(program, method.position)};
+    for (const core::LockId lock : method.requires_held) {
+      made.required.push_back(program.locks.to_string(lock));
+    }
+    into.methods.push_back(std::move(made));
+  }
+}
+
+Inferred inferred_of(const core::Program& program, const infer::Inference& inference) {
+  Inferred made;
+  for (const core::Class& of : program.classes) {
+    add_guards(made, program, shown_name(of.display, of.name), of.fields);
+  }
+  add_guards(made, program, "", program.globals);
+  if (inference.methods.empty()) {
+    for (const core::Class& of : program.classes) add_methods(made, program, of.methods);
+    add_methods(made, program, program.functions);
+  }
+  for (const infer::MethodAtomicity& method : inference.methods) {
+    made.methods.push_back({.name = method.name,
+                            .atomicity = method.atomicity,
+                            .required = method.needed,
+                            .location = method.location});
+    if (method.has_body) add_to(made.method_count, method.basic);
+  }
+  for (const infer::BlockAtomicity& block : inference.blocks) {
+    add_to(made.section_count, block.basic);
+  }
+  return made;
+}
+
+int run(const InferOptions& options) {
+  const auto start = Clock::now();
+  auto file = report_file(options.report);
+  if (!file) return refuse(file.error());
+  if (options.files.empty() && options.build.empty()) {
+    return refuse({.where = "infer",
+                   .what = "no source is named",
+                   .remedy = "Name files, or with -p the folder of a compile_commands.json."});
+  }
+  Report report;
+  auto program = read_sources(options, report.notes);
+  if (!program) return refuse(program.error());
+  if (options.core) return print(core::to_text(*program));
+  const double reading = seconds_since(start);
+
+  const auto first_phase = Clock::now();
+  const auto guards = infer::infer_guards(*program);
+  if (!guards) return refuse(guards.error());
+  const double guarding = seconds_since(first_phase);
+
+  const auto second_phase = Clock::now();
+  auto inference = infer::infer_atomicities(*program);
+  const bool complete = inference.has_value();
+  if (!complete) {
+    // What C++ becomes in the core language is our own doing, and guards are worth having alone.
+    const bool is_core = !options.files.empty() && options.files.front().ends_with(".aj2");
+    if (is_core) return refuse(inference.error());
+    report.notes.push_back(fmt::format("atomicities could not be inferred: {}: {}",
+                                       inference.error().where, inference.error().what));
+    inference = infer::Inference{};
+  }
+
+  report.tool = "infer";
+  report.inputs = options.files;
+  report.inferred = inferred_of(*program, *inference);
+  report.inferred->phases = {
+      {"reading", reading}, {"guards", guarding}, {"atomicities", seconds_since(second_phase)}};
+  report.findings = guards->findings;
+  for (Finding& finding : inference->findings) report.findings.push_back(std::move(finding));
+  report.findings = merge_equal(std::move(report.findings));
+  report.verdicts.push_back({.analysis = "infer",
+                             .verdict = !report.findings.empty() ? Verdict::kViolation
+                                        : complete               ? Verdict::kOk
+                                                                 : Verdict::kUnknown});
+  if (!guards->complete) {
+    report.notes.emplace_back(
+        "the search for guards was cut short: these are the best found so far, others may fit "
+        "more accesses");
+  }
+  report.stats.seconds = seconds_since(start);
+  report.stats.peak_rss = peak_memory();
+  if (const auto written = show(report, options.report, *file, STDOUT_FILENO); !written) {
+    return refuse(written.error());
+  }
+  return report.findings.empty() ? kNothingFound : options.report.exit_code;
+}
+
+}  // namespace
+
+std::function<int()> declare_infer(CLI::App& app) {
+  auto options = std::make_shared<InferOptions>();
+  app.description(kInferDescription);
+  app.footer(kInferExamples);
+  app.add_option("FILE", options->files,
+                 "Source files, together one program; behind -- stand the compiler's flags");
+  app.add_option("-p", options->build,
+                 "Folder of a compile_commands.json; without FILE all that is in it")
+      ->type_name("BUILD");
+  app.add_option("-j,--jobs", options->jobs, "Translation units at a time")
+      ->type_name("N")
+      ->check(CLI::Range(1U, 64U));
+  app.add_flag("--no-cache", options->no_cache, "Parse everything, and keep nothing for later");
+  app.add_flag("--core", options->core, "Print the program in the core language and stop");
+  declare_report(options->report, app, "standard output");
+  return [options] {
+    // What stands behind "--" comes marked.
+    const auto flags = std::ranges::find_if(
+        options->files, [](const std::string& word) { return word.starts_with('='); });
+    for (auto word = flags; word != options->files.end(); ++word) {
+      options->flags.push_back(word->substr(1));
+    }
+    options->files.erase(flags, options->files.end());
+    return run(*options);
+  };
+}
+
+}  // namespace tomos

@@ -1,0 +1,62 @@
+#include "infer/flow_calls.h"
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+namespace tomos::infer {
+
+using core::Method;
+
+std::set<MethodId> initialising_methods(const Flow& flow, const Classes& classes) {
+  std::set<MethodId> found;
+  std::map<MethodId, std::vector<const CallSite*>> calls;
+  for (const CallSite& site : flow.calls) calls[site.callee].push_back(&site);
+  for (const auto& [id, sites] : calls) {
+    const Method& of = *classes[id].method;
+    if (of.is_private && of.kind == Method::Kind::kMethod) found.insert(id);
+  }
+  const auto is_initial = [&](const CallSite* site) {
+    if (!site->on_this || site->forked || site->caller == kMain) return false;
+    return found.contains(site->caller) ||
+           classes[site->caller].method->kind == Method::Kind::kConstructor;
+  };
+  while (std::erase_if(
+             found, [&](MethodId id) { return !std::ranges::all_of(calls[id], is_initial); }) > 0) {
+  }
+  return found;
+}
+
+std::set<const core::Field*> changing_fields(const Flow& flow,
+                                             const std::set<MethodId>& initialising, Locks& locks) {
+  std::set<const core::Field*> found;
+  const LockId self = locks.variable("this");
+  for (const Access& access : flow.accesses) {
+    if (access.kind == Access::Kind::kRead || access.unshared) continue;
+    const bool initial = initialising.contains(access.method) &&
+                         access.theta.find("this") == self && flow[access.holds].empty();
+    if (!initial) found.insert(access.field);
+  }
+  return found;
+}
+
+void exclude_for_callers(Flow& flow, Locks& locks) {
+  std::map<MethodId, std::vector<const CallSite*>> calls;
+  for (const CallSite& site : flow.calls) {
+    if (!site.forked && site.caller != kMain) calls[site.callee].push_back(&site);
+  }
+  std::vector<MethodLock> open(flow.excluded.begin(), flow.excluded.end());
+  while (!open.empty()) {
+    const MethodLock next = open.back();
+    open.pop_back();
+    for (const CallSite* site : calls[next.method]) {
+      const LockId here = substitute(locks, site->theta, next.lock);
+      if (here == Locks::kUnknown || flow[site->holds].contains(here)) continue;
+      if (locks.root(here).second > kMostFields) continue;
+      const MethodLock caller = {.method = site->caller, .lock = here};
+      if (flow.excluded.insert(caller).second) open.push_back(caller);
+    }
+  }
+}
+
+}  // namespace tomos::infer

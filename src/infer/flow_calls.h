@@ -1,0 +1,22 @@
+// What follows from who calls whom, once all methods have been walked.
+#pragma once
+
+#include <set>
+
+#include "infer/classes.h"
+#include "infer/flow.h"
+
+namespace tomos::infer {
+
+// Private methods that nothing but constructors calls, for the object that is being made, and other
+// such methods.
+std::set<MethodId> initialising_methods(const Flow& flow, const Classes& classes);
+
+// The fields that are written when others can see them.
+std::set<const core::Field*> changing_fields(const Flow& flow,
+                                             const std::set<MethodId>& initialising, Locks& locks);
+
+// Who calls a method, with a lock as it was at its own entry, excludes what the method does.
+void exclude_for_callers(Flow& flow, Locks& locks);
+
+}  // namespace tomos::infer

@@ -1,0 +1,525 @@
+#include "infer/guards.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "infer/classes.h"
+#include "infer/conditional.h"
+#include "infer/discipline.h"
+#include "infer/flow.h"
+#include "infer/requirements.h"
+
+namespace tomos::infer {
+
+using core::Class;
+using core::Expr;
+using core::Field;
+using core::Guard;
+using core::Method;
+
+namespace {
+
+// What disciplines cost. A field without a guard costs what its accesses weigh; a guard costs what
+// kind of lock it is, and for each access without it much more than the access weighs: of fifteen
+// accesses fourteen must hold the lock.
+constexpr std::int64_t kReadWeight = 2;
+constexpr std::int64_t kWriteWeight = 3;
+constexpr std::int64_t kUpdateWeight = 4;
+constexpr std::int64_t kBroken = 12;  // times the weight
+
+constexpr std::int64_t kGhostCost = 1;  // somebody wrote it down for that
+constexpr std::int64_t kGhostFactor = 3;
+constexpr std::int64_t kOwnCost = 2;    // of the object, or of its base
+constexpr std::int64_t kOuterCost = 5;  // of an object that this one leads to
+constexpr std::int64_t kNearCost = 3;   // a global lock for a global beside it
+constexpr std::int64_t kFarCost = 9;
+constexpr std::int64_t kForObjectsCost = 8;  // a global lock for a field of objects
+constexpr std::int64_t kNearClassCost = 10;  // and, once, for their class
+constexpr std::int64_t kFarClassCost = 24;
+constexpr std::int64_t kOneMethodCost = 6;  // not its own lock, and only one method to tell
+// Only for writes. Dear enough that a few reads without the lock stand out as findings instead.
+constexpr std::int64_t kWritesOnlyCost = 2 * kBroken * kReadWeight;
+// What the author has declared holds, if there is any way to let it hold.
+constexpr std::int64_t kDeclared = 1000;
+// What only an initialising method does needs no lock; yet it says so, if that costs little.
+constexpr std::int64_t kInitialising = 3;
+// To release or wait with a lock that one does not hold.
+constexpr std::int64_t kPresumed = 10;
+
+constexpr int kConflicts = 100'000;
+
+std::int64_t weight(const Access& access) {
+  switch (access.kind) {
+    case Access::Kind::kRead:
+      return kReadWeight;
+    case Access::Kind::kWrite:
+      return kWriteWeight;
+    case Access::Kind::kUpdate:
+      return kUpdateWeight;
+  }
+  return 0;
+}
+
+std::string_view op_of(Access::Kind kind) {
+  switch (kind) {
+    case Access::Kind::kRead:
+      return "read";
+    case Access::Kind::kWrite:
+      return "write";
+    case Access::Kind::kUpdate:
+      return "update";
+  }
+  return "";
+}
+
+class Finder {
+ public:
+  Finder(core::Program& program, Classes& classes, const Flow& flow)
+      : program_(program),
+        locks_(program.locks),
+        classes_(classes),
+        flow_(flow),
+        requirements_(locks_, classes_, flow_) {}
+
+  GuardInference run() {
+    for (const Access& access : flow_.accesses) accesses_[access.field].push_back(&access);
+    for (Class& of : program_.classes) {
+      for (Field& field : of.fields) add(field, &of);
+    }
+    for (Field& global : program_.globals) add(global, nullptr);
+    for (const MethodLock& one : flow_.presumed) {
+      const Discipline::Need need = {.required = requirements_.require(one.method, one.lock),
+                                     .penalty = kPresumed};
+      subjects_.push_back({.options = {{}}, .priced = {{.cost = 0, .needs = {need}}}});
+    }
+    requirements_.expand();
+    drop_without_evidence();
+    choose();
+    return std::move(made_);
+  }
+
+ private:
+  // What may be said of a field, and what every saying is worth.
+  struct Subject {
+    Field* field = nullptr;
+    const Class* owner = nullptr;
+    std::vector<Guard> options;
+    std::vector<Discipline::Option> priced;
+    std::vector<bool> certain;  // needs no evidence beyond what was seen
+  };
+
+  // --- What could guard a field ---
+
+  std::vector<LockId> candidates(const Field& field, const Class* owner) {
+    std::set<LockId> found;
+    if (owner != nullptr && !field.is_static) {
+      const LockId self = locks_.variable("this");
+      const Type type = classes_.self_type(*owner);
+      if (is_locked(*owner)) found.insert(self);
+      for (const std::string& ghost : owner->ghosts) found.insert(locks_.ghost(ghost));
+      for (const FieldUse& use : classes_.all_fields(type, self)) {
+        const LockId path = locks_.field(self, use.field->name);
+        if (flow_.lock_fields.contains(use.field) && use.field != &field) found.insert(path);
+        if (!flow_.leading_fields.contains(use.field)) continue;
+        const Type leads_to = classes_.substitute(use.theta, use.field->type);
+        for (const FieldUse& there : classes_.all_fields(leads_to, path)) {
+          if (flow_.lock_fields.contains(there.field) && there.field != &field) {
+            found.insert(locks_.field(path, there.field->name));
+          }
+        }
+      }
+    }
+    for (const Access* access : accesses_[&field]) {
+      for (const auto& [lock, hold] : flow_[access->holds]) {
+        // That a lock inside some global object is held says nothing of other objects.
+        const bool near = locks_.root(lock).second == 0 || owner == nullptr || field.is_static;
+        if (hold.depth > 0 && is_global(lock) && near) found.insert(lock);
+      }
+    }
+    return {found.begin(), found.end()};
+  }
+
+  bool is_global(LockId lock) const {
+    const core::Lock& root = locks_[locks_.root(lock).first];
+    return root.kind == core::Lock::Kind::kVariable && root.name != "this" &&
+           classes_.global(root.name) != nullptr;
+  }
+
+  bool is_locked(const Class& of) const {
+    return std::ranges::any_of(flow_.locked_classes, [&](const std::string& name) {
+      const Class* locked = classes_.find(name);
+      return locked != nullptr && (is_above(of, *locked) || is_above(*locked, of));
+    });
+  }
+  bool is_above(const Class& of, const Class& below) const {
+    if (&of == &below) return true;
+    return std::ranges::any_of(below.bases, [&](const Type& base) {
+      const Class* next = classes_.find(base.name);
+      return next != nullptr && is_above(of, *next);
+    });
+  }
+
+  std::int64_t lock_cost(const Field& field, const Class* owner, LockId lock,
+                         const std::vector<const Access*>& accesses) const {
+    const bool of_object = owner != nullptr && !field.is_static;
+    const auto [root, length] = locks_.root(lock);
+    if (locks_[root].kind == core::Lock::Kind::kGhost) return kGhostCost;
+    std::int64_t cost = 0;
+    if (!is_global(lock)) {
+      if (length <= 1) return kOwnCost;
+      cost = kOuterCost;
+    } else {
+      const Field* global = classes_.global(locks_[root].name);
+      const bool near = global->position.file == field.position.file;
+      cost = of_object ? kForObjectsCost : near ? kNearCost : kFarCost;
+    }
+    const bool one_method = std::ranges::all_of(
+        accesses, [&](const Access* access) { return access->method == accesses[0]->method; });
+    return one_method ? cost + kOneMethodCost : cost;
+  }
+
+  // --- What that costs ---
+
+  void add(Field& field, const Class* owner) {
+    const std::vector<const Access*>& all = accesses_[&field];
+    std::vector<const Access*> shared;
+    std::ranges::copy_if(all, std::back_inserter(shared),
+                         [](const Access* access) { return !access->unshared; });
+    Subject subject = {.field = &field, .owner = owner};
+    using enum Guard::Kind;
+    if (field.guard.kind == kGuardedBy || field.guard.kind == kWriteGuardedBy) {
+      subject.options.push_back(field.guard);
+      subject.priced.push_back(priced(estimate(field.guard, all, Penalty::kHigh), 0));
+      subject.certain.push_back(true);
+      subjects_.push_back(std::move(subject));
+      return;
+    }
+    if (field.guard.kind != kUnset) return;
+    const bool changes = flow_.changing.contains(&field);
+    // Whoever gives a class a ghost parameter means it to guard something.
+    const bool for_ghost = owner != nullptr && !owner->ghosts.empty() && !field.is_constant;
+    if (!changes && !(for_ghost && !shared.empty()) && !may_be_guarded(field, shared)) {
+      field.guard.kind = kFinal;
+      return;
+    }
+    std::int64_t weights = 0;
+    for (const Access* access : shared) weights += weight(*access);
+    subject.options.push_back({.kind = changes ? kUnset : kFinal});
+    subject.priced.push_back({.cost = changes     ? weights
+                                      : for_ghost ? kGhostFactor * weights
+                                                  : uses(shared)});
+    subject.certain.push_back(true);
+    const auto writes = std::ranges::count_if(
+        shared, [](const Access* access) { return access->kind != Access::Kind::kRead; });
+    for (const LockId lock : candidates(field, owner)) {
+      const std::int64_t cost = lock_cost(field, owner, lock, shared);
+      consider(subject, {.kind = kGuardedBy, .lock = lock}, all, cost);
+      if (changes && writes > 1) {
+        consider(subject, {.kind = kWriteGuardedBy, .lock = lock}, all, cost + kWritesOnlyCost);
+      }
+    }
+    if (subject.options.size() == 1) {
+      field.guard = subject.options[0];
+    } else {
+      subjects_.push_back(std::move(subject));
+    }
+  }
+
+  // What it is worth to know that they all hold a lock, for a field that does not change itself.
+  static std::int64_t uses(const std::vector<const Access*>& shared) {
+    std::int64_t worth = 0;
+    for (const Access* access : shared) worth += access->changes ? kWriteWeight : 1;
+    return worth;
+  }
+
+  // A pointer or an object that stays, but through which something is changed: some guard that too.
+  bool may_be_guarded(const Field& field, const std::vector<const Access*>& shared) const {
+    if (Classes::is_value(field.type) || flow_.leading_fields.contains(&field) ||
+        flow_.lock_fields.contains(&field) || classes_.find(field.type.name) == nullptr) {
+      return false;
+    }
+    // What has locks of its own looks after itself.
+    const Class* leads_to = classes_.find(field.type.name);
+    const bool has_locks = std::ranges::any_of(
+        leads_to->fields, [&](const Field& of) { return flow_.lock_fields.contains(&of); });
+    if (has_locks || flow_.locked_classes.contains(field.type.name)) return false;
+    return std::ranges::any_of(shared, [](const Access* access) { return access->changes; });
+  }
+
+  // What a guard costs if methods require whatever they can, and what they would have to.
+  struct Estimate {
+    std::int64_t cost = 0;
+    std::map<MethodLock, std::int64_t> needs;  // and the penalties
+    bool seen_held = false;
+  };
+  enum class Penalty : std::uint8_t { kUsual, kHigh };
+
+  Estimate estimate(const Guard& guard, const std::vector<const Access*>& accesses,
+                    Penalty penalties) {
+    Estimate made;
+    for (const Access* access : accesses) {
+      const LockId here = substitute(locks_, access->theta, guard.lock);
+      const auto status = requirements_.status(access->method, flow_[access->holds], here);
+      const bool if_required = status == Requirements::Status::kIfRequired;
+      if (access->unshared) {
+        if (if_required && is_initialising(*access)) {
+          made.needs[{access->method, here}] += kInitialising;
+        }
+        continue;
+      }
+      if (status == Requirements::Status::kHeld) {
+        made.seen_held = true;
+        continue;
+      }
+      const bool any_lock =
+          guard.kind == Guard::Kind::kWriteGuardedBy && access->kind == Access::Kind::kRead;
+      std::int64_t penalty = kBroken * weight(*access);
+      if (penalties == Penalty::kHigh) penalty = kDeclared;
+      if (any_lock) penalty = weight(*access);
+      (if_required ? made.needs[{access->method, here}] : made.cost) += penalty;
+    }
+    return made;
+  }
+
+  bool is_initialising(const Access& access) const {
+    return access.method != kMain &&
+           classes_[access.method].method->kind == Method::Kind::kMethod &&
+           access.theta.find("this") == locks_.variable("this");
+  }
+
+  Discipline::Option priced(const Estimate& estimate, std::int64_t cost) {
+    Discipline::Option option = {.cost = cost + estimate.cost};
+    for (const auto& [need, penalty] : estimate.needs) {
+      option.needs.push_back(
+          {.required = requirements_.require(need.method, need.lock), .penalty = penalty});
+    }
+    return option;
+  }
+
+  void consider(Subject& subject, const Guard& guard, const std::vector<const Access*>& all,
+                std::int64_t cost) {
+    // Of a field that does not change, no access may break it: then it simply needs none.
+    const bool changes = flow_.changing.contains(subject.field);
+    const Estimate made = estimate(guard, all, changes ? Penalty::kUsual : Penalty::kHigh);
+    if (cost + made.cost >= subject.priced[0].cost) return;
+    subject.options.push_back(guard);
+    subject.priced.push_back(priced(made, cost));
+    subject.certain.push_back(made.seen_held);
+    if (subject.owner != nullptr && !subject.field->is_static && is_global(guard.lock)) {
+      subject.priced.back().needs.push_back(
+          {.required = class_under(*subject.owner, guard.lock), .penalty = kDeclared});
+    }
+  }
+
+  // That objects of a class are under a global lock.
+  std::size_t class_under(const Class& of, LockId lock) {
+    const auto known = classes_under_.find({&of, lock});
+    if (known != classes_under_.end()) return known->second;
+    const Field* global = classes_.global(locks_[locks_.root(lock).first].name);
+    const bool near = global->position.file == of.position.file;
+    const std::size_t made = requirements_.premise(near ? kNearClassCost : kFarClassCost);
+    return classes_under_[{&of, lock}] = made;
+  }
+
+  // A lock that nobody was ever seen to hold at an access, nor any caller, guards nothing.
+  void drop_without_evidence() {
+    const std::vector<bool> evidence = requirements_.has_evidence();
+    for (Subject& subject : subjects_) {
+      for (std::size_t i = subject.certain.size(); i-- > 1;) {
+        const bool supported =
+            subject.certain[i] ||
+            std::ranges::any_of(subject.priced[i].needs, [&](const Discipline::Need& need) {
+              return evidence[need.required];
+            });
+        if (supported) continue;
+        const auto at = static_cast<std::ptrdiff_t>(i);
+        subject.options.erase(subject.options.begin() + at);
+        subject.priced.erase(subject.priced.begin() + at);
+      }
+    }
+  }
+
+  // --- What was chosen ---
+
+  void choose() {
+    Discipline discipline = {.fields = {}, .requirements = requirements_.list()};
+    for (const Subject& subject : subjects_) discipline.fields.push_back(subject.priced);
+    const Choice choice = solve(discipline, kConflicts);
+    made_.complete = choice.optimal;
+    for (std::size_t i = 0; i < discipline.requirements.size(); ++i) {
+      if (choice.required[i] && !discipline.requirements[i].is_fixed) require(i);
+    }
+    for (std::size_t i = 0; i < subjects_.size(); ++i) {
+      if (subjects_[i].field == nullptr) continue;
+      const bool declared = subjects_[i].field->guard.kind != Guard::Kind::kUnset;
+      subjects_[i].field->guard = subjects_[i].options[choice.options[i]];
+      if (!declared || subjects_[i].field->is_given) tell_accesses(subjects_[i]);
+    }
+    for (std::size_t i = 0; i < discipline.requirements.size(); ++i) {
+      const MethodId method = requirements_.key(i).first;
+      if (!choice.required[i] || method == kMain) continue;
+      const bool declared =
+          discipline.requirements[i].is_fixed && !classes_[method].method->is_given;
+      if (!declared) tell_calls(i, choice);
+    }
+    excuse_unshared();
+    for (const auto& [method, locks] : flow_.acquires) add_effects(method, locks, true);
+    for (const auto& [method, locks] : flow_.releases) add_effects(method, locks, false);
+  }
+
+  Method& mutable_method(MethodId id) {
+    auto index = static_cast<std::size_t>(id);
+    for (Class& of : program_.classes) {
+      if (index < of.methods.size()) return of.methods[index];
+      index -= of.methods.size();
+    }
+    return program_.functions[index];
+  }
+
+  void require(std::size_t index) {
+    const auto [method, lock] = requirements_.key(index);
+    if (method != kMain) mutable_method(method).requires_held.push_back(lock);
+  }
+
+  void add_effects(MethodId method, const std::vector<LockId>& locks, bool taken) {
+    Method& of = mutable_method(method);
+    auto& to = taken ? of.acquires : of.releases;
+    to.insert(to.end(), locks.begin(), locks.end());
+  }
+
+  bool is_required(MethodId method, LockId lock) const {
+    if (method == kMain) return false;
+    const Method& of = *classes_[method].method;
+    return std::ranges::find(of.requires_held, lock) != of.requires_held.end() ||
+           std::ranges::find(of.releases, lock) != of.releases.end();
+  }
+
+  bool holds(MethodId method, HoldsId at, LockId lock) const {
+    const auto status = requirements_.status(method, flow_[at], lock);
+    if (status == Requirements::Status::kHeld) return true;
+    const auto known = flow_[at].find(lock);
+    const bool released = known != flow_[at].end() && known->second.released;
+    return !released && is_required(method, lock);
+  }
+
+  void excuse(ExprId id, Expr::Excused why) {
+    program_.exprs[static_cast<std::size_t>(id)].excused = why;
+  }
+
+  void tell_accesses(const Subject& subject) {
+    const Field& field = *subject.field;
+    const bool writes_only = field.guard.kind == Guard::Kind::kWriteGuardedBy;
+    if (!writes_only && field.guard.kind != Guard::Kind::kGuardedBy) return;
+    std::vector<const Access*> broken;
+    std::size_t total = 0;
+    for (const Access* access : accesses_[&field]) {
+      if (access->unshared || (writes_only && access->kind == Access::Kind::kRead)) continue;
+      ++total;
+      const LockId here = substitute(locks_, access->theta, field.guard.lock);
+      if (!holds(access->method, access->holds, here)) broken.push_back(access);
+    }
+    const std::string name = subject.owner == nullptr
+                                 ? shown(field)
+                                 : fmt::format("{}.{}", shown(*subject.owner), shown(field));
+    for (const Access* access : broken) {
+      excuse(access->expr, Expr::Excused::kReported);
+      Finding made = begin(access->method, access->expr, std::string(op_of(access->kind)), name);
+      made.message = fmt::format("{} is guarded by {} in {} of {} {}; not here", name,
+                                 locks_.to_string(field.guard.lock), total - broken.size(), total,
+                                 writes_only ? "writes" : "accesses");
+      made.fix = fmt::format("hold {} here",
+                             locks_.to_string(substitute(locks_, access->theta, field.guard.lock)));
+      made_.findings.push_back(std::move(made));
+    }
+  }
+
+  // The type rules know of constructors, and of nothing else that is done to new objects.
+  void excuse_unshared() {
+    for (const Access& access : flow_.accesses) {
+      if (access.unshared) excuse(access.expr, Expr::Excused::kUnshared);
+    }
+    for (const CallSite& site : flow_.calls) {
+      if (site.unshared) excuse(site.expr, Expr::Excused::kUnshared);
+    }
+  }
+
+  void tell_calls(std::size_t index, const Choice& choice) {
+    const auto [method, lock] = requirements_.key(index);
+    std::vector<const CallSite*> broken;
+    for (const Requirements::Use& use : requirements_.uses(index)) {
+      const bool held =
+          use.status == Requirements::Status::kHeld ||
+          (use.status == Requirements::Status::kIfRequired && choice.required[use.required]);
+      if (!held) broken.push_back(use.site);
+    }
+    const std::size_t total = requirements_.uses(index).size();
+    for (const CallSite* site : broken) {
+      excuse(site->expr, Expr::Excused::kReported);
+      Finding made = begin(site->caller, site->expr, "call", name_of(method));
+      made.message =
+          fmt::format("{} requires {}, which is held at {} of {} calls; not here", name_of(method),
+                      locks_.to_string(lock), total - broken.size(), total);
+      const LockId here = substitute(locks_, site->theta, lock);
+      if (here != Locks::kUnknown) made.fix = fmt::format("hold {} here", locks_.to_string(here));
+      made_.findings.push_back(std::move(made));
+    }
+  }
+
+  static const std::string& shown(const auto& of) {
+    return of.display.empty() ? of.name : of.display;
+  }
+
+  std::string name_of(MethodId id) const {
+    if (id == kMain) return "main";
+    const MethodOf& of = classes_[id];
+    return of.owner == nullptr ? shown(*of.method)
+                               : fmt::format("{}.{}", shown(*of.owner), shown(*of.method));
+  }
+
+  Location location(const core::Position& position) const {
+    if (position.file >= program_.files.size()) return {};
+    return {
+        .file = program_.files[position.file], .line = position.line, .column = position.column};
+  }
+
+  Finding begin(MethodId method, ExprId expr, std::string op, std::string object) const {
+    Finding made = {.analysis = "infer", .kind = Kind::kRace, .verdict = Certainty::kPredicted};
+    const core::Position& at =
+        method == kMain ? program_[program_.main].position : classes_[method].method->position;
+    made.transactions.push_back({.label = name_of(method), .location = location(at)});
+    made.events.push_back({.op = std::move(op),
+                           .variable = std::move(object),
+                           .location = location(program_[expr].position)});
+    return made;
+  }
+
+  core::Program& program_;
+  Locks& locks_;
+  Classes& classes_;
+  const Flow& flow_;
+  Requirements requirements_;
+  std::map<const Field*, std::vector<const Access*>> accesses_;
+  std::vector<Subject> subjects_;
+  std::map<std::pair<const Class*, LockId>, std::size_t> classes_under_;
+  GuardInference made_;
+};
+
+}  // namespace
+
+Result<GuardInference> infer_guards(core::Program& program) {
+  Classes classes(program, program.locks);
+  if (auto fits = classes.check(); !fits) return std::unexpected(fits.error());
+  const Flow flow = flow_of(program, program.locks, classes);
+  return Finder(program, classes, flow).run();
+}
+
+}  // namespace tomos::infer

@@ -1,0 +1,254 @@
+#include "infer/requirements.h"
+
+#include <algorithm>
+#include <string>
+
+namespace tomos::infer {
+
+using core::Class;
+using core::Method;
+
+namespace {
+
+// The prices of disciplines, in the units of guards.cpp: a read in order is worth 2.
+constexpr std::int64_t kPrivateCost = 1;
+constexpr std::int64_t kPublicCost = 2;
+// A method that nobody calls here is called by others, who know nothing of a lock.
+constexpr std::int64_t kUncalledPrivateCost = 24;
+constexpr std::int64_t kUncalledCost = 40;
+constexpr std::int64_t kBrokenCall = 10;
+
+}  // namespace
+
+Requirements::Requirements(Locks& locks, Classes& classes, const Flow& flow)
+    : locks_(locks), classes_(classes), flow_(flow) {
+  for (const CallSite& site : flow.calls) {
+    calls_[site.callee].push_back(&site);
+    called_.insert(site.callee);
+    if (site.forked) forked_.insert(site.callee);
+  }
+  find_overridden();
+  // Whoever calls a method may get an override.
+  for (const auto& [own, above] : overridden_) {
+    for (const MethodId one : above) {
+      if (calls_.contains(one)) called_.insert(own);
+      if (forked_.contains(one)) forked_.insert(own);
+    }
+  }
+  for (std::size_t i = 0; i < classes.method_count(); ++i) {
+    const auto id = static_cast<MethodId>(i);
+    const Method& of = *classes[id].method;
+    const auto fix = [&](LockId lock) {
+      const std::size_t index = require(id, lock);
+      list_[index].is_fixed = true;
+    };
+    for (const LockId lock : of.requires_held) fix(lock);
+    for (const LockId lock : of.releases) fix(lock);
+    const auto found = flow.releases.find(id);
+    if (found == flow.releases.end()) continue;
+    for (const LockId lock : found->second) fix(lock);
+  }
+}
+
+void Requirements::find_overridden() {
+  const LockId self = locks_.variable("this");
+  for (std::size_t i = 0; i < classes_.method_count(); ++i) {
+    const auto id = static_cast<MethodId>(i);
+    const MethodOf& of = classes_[id];
+    if (of.owner == nullptr || of.method->kind != Method::Kind::kMethod) continue;
+    std::vector<Type> above = classes_.bases(classes_.self_type(*of.owner), self);
+    for (std::size_t j = 0; j < above.size(); ++j) {
+      const Type base = above[j];
+      for (Type& next : classes_.bases(base, self)) above.push_back(std::move(next));
+      const Class* owner = classes_.find(base.name);
+      if (owner == nullptr) continue;
+      const auto use = classes_.method(base, self, of.method->name);
+      if (use && classes_[use->method].owner == owner) overridden_[id].push_back(use->method);
+    }
+  }
+}
+
+bool Requirements::can_require(MethodId method, LockId lock) const {
+  if (method == kMain || forked_.contains(method)) return false;
+  if (flow_.excluded.contains({.method = method, .lock = lock})) return false;
+  const MethodOf& of = classes_[method];
+  const auto [first, length] = locks_.root(lock);
+  if (length > kMostFields) return false;
+  const core::Lock& root = locks_[first];
+  switch (root.kind) {
+    case core::Lock::Kind::kNone:
+    case core::Lock::Kind::kAlways:
+    case core::Lock::Kind::kThread:
+    case core::Lock::Kind::kUnknown:
+    case core::Lock::Kind::kField:
+      return false;
+    case core::Lock::Kind::kGhost:
+      return true;
+    case core::Lock::Kind::kVariable:
+      break;
+  }
+  if (root.name == "this") {
+    return of.owner != nullptr && of.method->kind == Method::Kind::kMethod;
+  }
+  if (classes_.global(root.name) != nullptr) return true;
+  return std::ranges::find(of.method->parameters, root.name, &core::Parameter::name) !=
+         of.method->parameters.end();
+}
+
+Requirements::Status Requirements::status(MethodId method, const Holds& holds, LockId lock) const {
+  if (lock == Locks::kAlways) return Status::kHeld;
+  if (const auto at = holds.find(lock); at != holds.end()) {
+    if (at->second.depth > 0) return Status::kHeld;
+    if (at->second.released) return Status::kBroken;
+  }
+  return can_require(method, lock) ? Status::kIfRequired : Status::kBroken;
+}
+
+std::int64_t Requirements::cost(MethodId method) const {
+  const Method& of = *classes_[method].method;
+  if (called_.contains(method)) return of.is_private ? kPrivateCost : kPublicCost;
+  return of.is_private ? kUncalledPrivateCost : kUncalledCost;
+}
+
+std::size_t Requirements::require(MethodId method, LockId lock) {
+  const auto [at, is_new] = ids_.try_emplace({method, lock}, list_.size());
+  if (is_new) {
+    keys_.emplace_back(method, lock);
+    list_.push_back({.cost = cost(method)});
+    uses_.emplace_back();
+    held_somewhere_.push_back(false);
+  }
+  return at->second;
+}
+
+std::size_t Requirements::premise(std::int64_t cost) {
+  keys_.emplace_back(kMain, Locks::kUnknown);
+  list_.push_back({.cost = cost});
+  uses_.emplace_back();
+  held_somewhere_.push_back(false);
+  return list_.size() - 1;
+}
+
+void Requirements::expand() {
+  while (expanded_ < list_.size()) expand(expanded_++);
+}
+
+void Requirements::expand(std::size_t index) {
+  const auto [method, lock] = keys_[index];
+  const bool of_object = locks_[locks_.root(lock).first].name == "this";
+  std::vector<Discipline::Need> needs;
+  std::vector<Use> uses;
+  std::size_t broken = 0;
+  bool is_supported = list_[index].is_fixed;
+  for (const CallSite* site : calls_[method]) {
+    if (site->unshared && of_object) {
+      is_supported = true;
+      continue;
+    }
+    const LockId here = substitute(locks_, site->theta, lock);
+    Use use = {.site = site, .status = status(site->caller, flow_[site->holds], here)};
+    if (site->forked) use.status = Status::kBroken;
+    if (use.status == Status::kHeld) held_somewhere_[index] = true;
+    if (use.status == Status::kBroken) ++broken;
+    if (use.status == Status::kIfRequired) {
+      use.required = require(site->caller, here);
+      // One that calls itself needs nothing but itself.
+      if (use.required != index) {
+        needs.push_back({.required = use.required, .penalty = kBrokenCall});
+      }
+    }
+    uses.push_back(use);
+  }
+  // What most callers do not heed is no requirement.
+  list_[index].cost += kBrokenCall * static_cast<std::int64_t>(broken);
+  list_[index].is_possible = list_[index].is_fixed || 2 * broken <= uses.size();
+  if (!is_supported && !held_somewhere_[index]) {
+    for (const Discipline::Need& need : needs) list_[index].support.push_back(need.required);
+  }
+  list_[index].needs = std::move(needs);
+  uses_[index] = std::move(uses);
+  above(index);
+}
+
+// What the overridden method must require so that its callers know.
+void Requirements::above(std::size_t index) {
+  const auto [method, lock] = keys_[index];
+  const auto at = overridden_.find(method);
+  if (at == overridden_.end() || list_[index].is_fixed) return;
+  for (const MethodId overridden : at->second) {
+    const LockId there = seen_from(method, overridden, lock);
+    if (there == Locks::kAlways) continue;
+    if (there == Locks::kUnknown || !can_require(overridden, there)) {
+      const auto calls = calls_.find(overridden);
+      if (calls == calls_.end()) continue;
+      list_[index].cost += kBrokenCall * static_cast<std::int64_t>(calls->second.size());
+      continue;
+    }
+    const std::size_t required = require(overridden, there);
+    list_[index].entail.push_back(required);
+    list_[index].cost = std::max<std::int64_t>(0, list_[index].cost - cost(method));  // paid above
+  }
+}
+
+// A lock of an override in the words of what it overrides; unknown: there are none.
+LockId Requirements::seen_from(MethodId overriding, MethodId overridden, LockId lock) {
+  const MethodOf& own = classes_[overriding];
+  const MethodOf& base = classes_[overridden];
+  const LockId self = locks_.variable("this");
+  const auto [root, length] = locks_.root(lock);
+  const core::Lock of = locks_[root];
+  if (of.kind == core::Lock::Kind::kGhost) {
+    // The ghost parameters of the base, by what the derived class gives for them.
+    std::vector<Type> above = classes_.bases(classes_.self_type(*own.owner), self);
+    for (std::size_t i = 0; i < above.size(); ++i) {
+      const Type type = above[i];
+      for (Type& next : classes_.bases(type, self)) above.push_back(std::move(next));
+      if (type.name != base.owner->name) continue;
+      for (std::size_t j = 0; j < type.locks.size() && j < base.owner->ghosts.size(); ++j) {
+        if (type.locks[j] == lock) return locks_.ghost(base.owner->ghosts[j]);
+      }
+    }
+    for (std::size_t i = 0; i < own.method->ghosts.size(); ++i) {
+      if (own.method->ghosts[i] == of.name && i < base.method->ghosts.size()) {
+        return locks_.ghost(base.method->ghosts[i]);
+      }
+    }
+    return Locks::kUnknown;
+  }
+  if (of.name == "this") {
+    // The first field must be one of the base.
+    if (length == 0) return lock;
+    LockId first = lock;
+    while (locks_[first].base != root) first = locks_[first].base;
+    const std::string name = locks_[first].name;
+    const bool known = classes_.field(classes_.self_type(*base.owner), self, name).has_value();
+    return known ? lock : Locks::kUnknown;
+  }
+  if (classes_.global(of.name) != nullptr) return lock;
+  const auto& parameters = own.method->parameters;
+  const auto parameter = std::ranges::find(parameters, of.name, &core::Parameter::name);
+  const auto place = static_cast<std::size_t>(parameter - parameters.begin());
+  if (place >= base.method->parameters.size()) return Locks::kUnknown;
+  const Substitution theta = {
+      .pairs = {{of.name, locks_.variable(base.method->parameters[place].name)}}};
+  return substitute(locks_, theta, lock);
+}
+
+std::vector<bool> Requirements::has_evidence() const {
+  std::vector<bool> evidence = held_somewhere_;
+  for (std::size_t i = 0; i < list_.size(); ++i) evidence[i] = evidence[i] || list_[i].is_fixed;
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < list_.size(); ++i) {
+      if (evidence[i]) continue;
+      const bool found =
+          std::ranges::any_of(list_[i].needs,
+                              [&](const auto& need) { return evidence[need.required]; }) ||
+          std::ranges::any_of(list_[i].entail, [&](std::size_t other) { return evidence[other]; });
+      if (found) evidence[i] = more = true;
+    }
+  }
+  return evidence;
+}
+
+}  // namespace tomos::infer

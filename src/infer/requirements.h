@@ -1,0 +1,73 @@
+// What it would mean for a method to require a lock: which of its callers hold it, which would have
+// to require it themselves, and which can do neither. Requirements are made when somebody asks for
+// them, and then those of the callers; what overrides a method requires nothing that the method
+// does not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "core/program.h"
+#include "infer/classes.h"
+#include "infer/conditional.h"
+#include "infer/discipline.h"
+#include "infer/flow.h"
+
+namespace tomos::infer {
+
+class Requirements {
+ public:
+  Requirements(Locks& locks, Classes& classes, const Flow& flow);
+
+  enum class Status : std::uint8_t { kHeld, kIfRequired, kBroken };
+  // Of a lock at a place in a method.
+  Status status(MethodId method, const Holds& holds, LockId lock) const;
+
+  // The index of the requirement. Only of what can be required.
+  std::size_t require(MethodId method, LockId lock);
+  // Something else that has its price once, however many options need it; of no method.
+  std::size_t premise(std::int64_t cost);
+  // Those of callers, and theirs: all that follow from those asked for.
+  void expand();
+
+  std::vector<Discipline::Requirement>& list() { return list_; }
+  std::pair<MethodId, LockId> key(std::size_t index) const { return keys_[index]; }
+  // Whether somebody who calls it holds the lock, or says so.
+  std::vector<bool> has_evidence() const;
+
+  // The calls that it is about and that could break it, with what they would have to require.
+  struct Use {
+    const CallSite* site = nullptr;
+    Status status = Status::kHeld;
+    std::size_t required = 0;
+  };
+  const std::vector<Use>& uses(std::size_t index) const { return uses_[index]; }
+
+ private:
+  bool can_require(MethodId method, LockId lock) const;
+  std::int64_t cost(MethodId method) const;
+  void find_overridden();
+  void expand(std::size_t index);
+  void above(std::size_t index);
+  LockId seen_from(MethodId overriding, MethodId overridden, LockId lock);
+
+  Locks& locks_;
+  Classes& classes_;
+  const Flow& flow_;
+  std::map<MethodId, std::vector<const CallSite*>> calls_;
+  std::map<MethodId, std::vector<MethodId>> overridden_;  // by each method
+  std::set<MethodId> forked_;
+  std::set<MethodId> called_;  // perhaps as an override
+  std::map<std::pair<MethodId, LockId>, std::size_t> ids_;
+  std::vector<std::pair<MethodId, LockId>> keys_;
+  std::vector<Discipline::Requirement> list_;
+  std::vector<std::vector<Use>> uses_;
+  std::vector<bool> held_somewhere_;
+  std::size_t expanded_ = 0;
+};
+
+}  // namespace tomos::infer

@@ -1,0 +1,76 @@
+// Own locks that carry Clang's attributes, own guards with and without them, pthreads.
+#define ATTRIBUTE(x) __attribute__((x))
+
+class ATTRIBUTE(capability("mutex")) Mutex {
+ public:
+  void Lock() ATTRIBUTE(acquire_capability());
+  void Unlock() ATTRIBUTE(release_capability());
+  bool TryLock() ATTRIBUTE(try_acquire_capability(true));
+  void AssertHeld() ATTRIBUTE(assert_capability(this));
+};
+
+class ATTRIBUTE(scoped_lockable) MutexLock {
+ public:
+  explicit MutexLock(Mutex* mutex) ATTRIBUTE(acquire_capability(mutex));
+  ~MutexLock() ATTRIBUTE(release_capability());
+};
+
+class PlainLock {  // no attributes: it is what it does
+ public:
+  explicit PlainLock(Mutex& mutex) : mutex_(mutex) { mutex_.Lock(); }
+  ~PlainLock() { mutex_.Unlock(); }
+
+ private:
+  Mutex& mutex_;
+};
+
+#define LOCK(mutex) PlainLock lock_at_this_line(mutex)
+
+class Base {
+ public:
+  virtual ~Base() = default;
+  virtual int size() = 0;
+
+ protected:
+  Mutex mu_;
+};
+
+class Queue : public Base {
+ public:
+  int size() override {
+    MutexLock hold(&mu_);
+    return size_;
+  }
+  void push() {
+    LOCK(mu_);
+    push_locked();
+  }
+  bool try_push() {
+    if (mu_.TryLock()) {
+      push_locked();
+      mu_.Unlock();
+      return true;
+    }
+    return false;
+  }
+  void wait_until_empty() {
+    mu_.Lock();
+    while (size_ != 0) {
+      mu_.Unlock();
+      mu_.Lock();
+    }
+    mu_.Unlock();
+  }
+
+ private:
+  void push_locked() {
+    mu_.AssertHeld();
+    ++size_;
+    last_ = size_;
+  }
+
+  int size_ = 0;
+  int last_ ATTRIBUTE(guarded_by(mu_)) = 0;
+};
+
+int total(Base& of) { return of.size(); }

@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 export CCACHE_SLOPPINESS ?= pch_defines,time_macros# for precompiled headers
 CONFIGURE = cmake -G Ninja -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_CXX_COMPILER_LAUNCHER=ccache \
             -DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld-19 -Wno-dev --log-level=NOTICE
-INSTALLED = tomos tomos-cc tomos_pass manual
+INSTALLED = tomos clang tomos-cc tomos_pass manual
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.h')
 
 .PHONY: all setup demo test bench soak install deb format lint clean

@@ -234,7 +234,7 @@ void Merger::name_unknown() {
         continue;
       }
       if (implemented.contains({of.name, method.name})) continue;
-      unknown(method, of.name + "::" + (method.display.empty() ? method.name : method.display));
+      unknown(method, method.display.empty() ? of.name + "::" + method.name : method.display);
     }
   }
   for (core::Method& function : program.functions) {

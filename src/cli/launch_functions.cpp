@@ -173,6 +173,7 @@ std::uint32_t flags_of(const Symbols::Function& function) {
   if (function.external && !function.is_private && !function.system && function.name != "main") {
     flags |= runtime::kCandidate;
   }
+  if (flags != 0 && function.waits) flags |= runtime::kWaits;
   return flags;
 }
 
@@ -211,7 +212,7 @@ Result<bool> write_functions(const std::string& program, const std::string& tabl
 
   std::ofstream out(table, std::ios::binary);
   for (const std::string& module : modules) {
-    auto functions = Symbols::functions(module);
+    auto functions = Symbols::functions(module, runtime::kConditionWaits);
     if (functions) {
       out << lines_for(module, std::move(*functions));
     } else if (contains(linked, module)) {

@@ -25,14 +25,18 @@ std::vector<std::string> compile_options(Family family, const Folders& folders) 
       clang.emplace_back("--end-no-unused-arguments");
       return clang;
     }
-    case Family::kGcc:
+    case Family::kGcc: {
+      // Before the system's: some of its headers are ours (see gcc_headers/tomos_std.h).
+      const std::string headers = (folders.library / "gcc" / "include").string();
       options.insert(
           options.end(),
-          {"-fsanitize=thread", "-finstrument-functions",
-           "-finstrument-functions-exclude-file-list=/usr/include,/usr/lib,/usr/local/include",
+          {"-isystem", headers, "-fsanitize=thread", "-finstrument-functions",
+           "-finstrument-functions-exclude-file-list=/usr/include,/usr/lib,/usr/local/include," +
+               headers,
            // gcc warns that the sanitizer's runtime ignores fences; ours does not.
            "-Wno-tsan"});
       return options;
+    }
   }
   return options;
 }

@@ -7,6 +7,7 @@
 #include "waits.h"
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
@@ -15,16 +16,13 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/abi.h"
+
 namespace tomos::instrument {
 namespace {
 
-// The functions of std::condition_variable that are templates or inline end in one of these.
 bool waits_on_condition(llvm::StringRef name) {
-  return llvm::StringSwitch<bool>(name)
-      .Cases("pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait", true)
-      .Cases("cnd_wait", "cnd_timedwait", true)
-      .Case("_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", true)
-      .Default(false);
+  return llvm::is_contained(runtime::kConditionWaits, name);
 }
 
 // Where a function that waits for input takes its time limit.

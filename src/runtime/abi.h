@@ -15,6 +15,13 @@ enum FunctionFlags : std::uint32_t {
   kWaits = 16,     // has a way to a wait on a condition or for input, as far as its module shows
 };
 
+// What waits on a condition. The functions of std::condition_variable that are templates or inline
+// end in one of these.
+inline constexpr const char* kConditionWaits[] = {
+    "pthread_cond_wait",      "pthread_cond_timedwait",
+    "pthread_cond_clockwait", "cnd_wait",
+    "cnd_timedwait",          "_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE"};
+
 // One a function, in the module's writable data. The pass plugin fills in the upper part.
 struct FunctionDescriptor {
   const char* name;  // "Account::deposit": qualified, demangled, without parameters

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <system_error>
 #include <tuple>
 #include <utility>
@@ -143,7 +144,8 @@ bool DebugFile::read_symbols_of(Elf* elf, std::uint32_t section_type) {
       if ((!function && type != STT_OBJECT) || symbol.st_shndx == SHN_UNDEF) continue;
       const char* name = elf_strptr(elf, header.sh_link, symbol.st_name);
       if (name == nullptr || *name == '\0') continue;
-      symbols_.push_back({symbol.st_value, symbol.st_size, name, function});
+      const bool weak = GELF_ST_BIND(symbol.st_info) == STB_WEAK;
+      symbols_.push_back({symbol.st_value, symbol.st_size, name, function, weak});
     }
   }
   return !symbols_.empty();
@@ -178,6 +180,13 @@ const DebugFile::Symbol* DebugFile::symbol(std::uint64_t address, bool function)
     if (after->function == function && inside) found = &*after;
   }
   return found;
+}
+
+std::vector<DebugFile::Symbol> DebugFile::functions() {
+  if (!symbols_read_) read_symbols();
+  std::vector<Symbol> functions;
+  std::ranges::copy_if(symbols_, std::back_inserter(functions), &Symbol::function);
+  return functions;
 }
 
 std::string_view DebugFile::section(std::string_view name) const {

@@ -36,9 +36,13 @@ class DebugFile {
     std::uint64_t size = 0;
     const char* name = nullptr;
     bool function = false;
+    bool weak = false;  // as of what every unit that uses it has a copy of
   };
   // The symbol whose bytes the address is one of.
   const Symbol* symbol(std::uint64_t address, bool function);
+  std::vector<Symbol> functions();
+
+  Elf* elf() const { return file_.elf; }
 
   // The bytes of a section; empty if there is none.
   std::string_view section(std::string_view name) const;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "symbols/calls.h"
 #include "symbols/debug_info.h"
 #include "symbols/symbols.h"
 
@@ -46,7 +47,8 @@ std::optional<std::uint64_t> entry_of(Dwarf_Die function) {
 
 }  // namespace
 
-Result<std::vector<Symbols::Function>> Symbols::functions(const std::string& path) {
+Result<std::vector<Symbols::Function>> Symbols::functions(const std::string& path,
+                                                          std::span<const char* const> waits) {
   Result<std::unique_ptr<symbols::DebugFile>> file = symbols::DebugFile::open(path);
   if (!file) return std::unexpected(std::move(file.error()));
   symbols::DebugInfo info(std::move(*file));
@@ -54,13 +56,16 @@ Result<std::vector<Symbols::Function>> Symbols::functions(const std::string& pat
     return std::unexpected(Error{path, "no debugging information", "compile with -g"});
   }
   std::vector<Function> functions;
+  symbols::UnitOf unit_of;
   for (std::size_t i = 0; i < info.unit_count(); ++i) {
     const symbols::Unit& unit = info.unit(i);
     for (const symbols::Unit::Scope& scope : unit.scopes()) {
       Dwarf_Die die = symbols::die_at(scope.die, unit.root());
-      if (dwarf_tag(&die) != DW_TAG_subprogram || flag(die, DW_AT_artificial)) continue;
+      if (dwarf_tag(&die) != DW_TAG_subprogram) continue;
       const std::optional<std::uint64_t> entry = entry_of(die);
       if (!entry) continue;
+      unit_of.try_emplace(*entry, i);
+      if (flag(die, DW_AT_artificial)) continue;
       const std::string& name = info.qualified_name(die);
       const symbols::DebugInfo::SourceFile& source = info.source_file(die, DW_AT_decl_file);
       int line = 0;
@@ -72,9 +77,12 @@ Result<std::vector<Symbols::Function>> Symbols::functions(const std::string& pat
            .line = static_cast<std::uint32_t>(std::max(line, 0)),
            .external = flag(die, DW_AT_external) && !name.contains("(anonymous namespace)"),
            .is_private = is_private(info, die),
-           .system = source.system});
+           .system = source.system,
+           .waits = false});
     }
   }
+  const auto waiting = symbols::callers_of(info.file(), unit_of, waits);
+  for (Function& function : functions) function.waits = waiting.contains(function.entry);
   std::ranges::sort(functions, {}, [](const Function& f) { return std::tie(f.entry, f.name); });
   const auto again = std::ranges::unique(functions, {}, &Function::entry);
   functions.erase(again.begin(), again.end());

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -64,7 +65,8 @@ class Symbols {
   std::vector<std::string> problems() const;
 
   // The functions of a file that debugging information describes, by entry, without those that the
-  // compiler made up; for compilers without our pass.
+  // compiler made up; for compilers without our pass. One waits if it has a way to one of the
+  // imported functions `waits`, as far as its compilation unit shows.
   struct Function {
     std::uint64_t entry = 0;  // in the file
     std::string name;
@@ -73,8 +75,10 @@ class Symbols {
     bool external = false;  // linkage
     bool is_private = false;
     bool system = false;
+    bool waits = false;
   };
-  static Result<std::vector<Function>> functions(const std::string& path);
+  static Result<std::vector<Function>> functions(const std::string& path,
+                                                 std::span<const char* const> waits = {});
 
  private:
   struct Impl;

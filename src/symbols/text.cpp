@@ -209,8 +209,8 @@ bool is_system_file(std::string_view path) {
   constexpr std::array<std::string_view, 8> kPrefixes = {
       "/usr/include/",           "/usr/lib/", "/usr/lib32/", "/usr/lib64/",
       "/usr/local/include/c++/", "/lib/",     "/lib32/",     "/lib64/"};
-  constexpr std::array<std::string_view, 4> kCompilers = {
-      "/lib/clang/", "/lib/gcc/", "/include/c++/",
+  constexpr std::array<std::string_view, 5> kCompilers = {
+      "/lib/clang/", "/lib/gcc/", "/lib/tomos/gcc/", "/include/c++/",
       "/include/tomos/tomos.h"};  // what marks a block is not part of it
   return std::ranges::any_of(kPrefixes, [&](auto prefix) { return path.starts_with(prefix); }) ||
          std::ranges::any_of(kCompilers, [&](auto part) { return path.contains(part); });

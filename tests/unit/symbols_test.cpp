@@ -7,6 +7,7 @@
 #include <link.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -317,6 +318,29 @@ TEST(Symbols, AFileThatIsNotThere) {
   EXPECT_FALSE(Symbols::functions("/nowhere/lib.so"));
 }
 
+class WaysToAWait : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Calls, WaysToAWait,
+                         testing::Values("clang_O0", "clang_O2", "gcc_O0", "gcc_O2", "tables",
+                                         "no_plt"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST_P(WaysToAWait, AreFoundInTheCode) {
+  std::string file = std::string("queue-") + GetParam();
+  std::ranges::replace(file, '_', '-');
+  constexpr std::array kWaits = {"cnd_wait", "pthread_cond_wait"};
+  const auto functions =
+      Symbols::functions(std::string(TOMOS_SYMBOLS_FIXTURES) + "/" + file + ".so", kWaits);
+  ASSERT_TRUE(functions) << functions.error().what;
+  std::map<std::string, bool> waits;
+  for (const Symbols::Function& function : *functions) waits[function.name] = function.waits;
+  EXPECT_TRUE(waits.at("await_item"));
+  EXPECT_TRUE(waits.at("take"));
+  EXPECT_TRUE(waits.at("take_two"));
+  EXPECT_FALSE(waits.at("peek"));
+  EXPECT_FALSE(waits.at("take_somehow"));  // through a pointer
+  EXPECT_FALSE(waits.at("run"));
+}
+
 // Every question, to a file that is not what it should be: any answer will do.
 void ask_everything(const std::string& path, const Library& library) {
   Symbols symbols;
@@ -330,7 +354,8 @@ void ask_everything(const std::string& path, const Library& library) {
                            "std::_Sp_counted_ptr_inplace<bank::Order>"}) {
     for (std::uint64_t offset = 0; offset < 200; offset += 3) symbols.field(type, offset);
   }
-  const Result<std::vector<Symbols::Function>> functions = Symbols::functions(path);
+  constexpr std::array kImported = {"_Znwm"};
+  const Result<std::vector<Symbols::Function>> functions = Symbols::functions(path, kImported);
   EXPECT_TRUE(functions || !functions.error().what.empty());
   EXPECT_LE(symbols.problems().size(), 1U);
 }

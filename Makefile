@@ -37,6 +37,7 @@ test: all lint
 bench: all
 	@ninja -C $(BUILD) --quiet bench_programs
 	@bench/run
+	@scripts/setup packages-bench.txt && bench/model
 
 soak: all
 	@scripts/soak

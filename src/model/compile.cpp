@@ -12,9 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "model/declarations.h"
 #include "model/expressions.h"
 #include "model/facts.h"
 #include "model/parser.h"
+#include "model/relations.h"
 
 namespace tomos::model {
 
@@ -31,7 +33,7 @@ class Compiler {
 
   Program run() {
     names_.enter();
-    declare_all();
+    first_thread_ = declare(ast_, program_, names_);
     for (std::size_t i = 0; i < ast_.threads.size(); ++i)
       code_of(ast_.threads[i], first_thread_[i]);
     finish();
@@ -39,107 +41,6 @@ class Compiler {
   }
 
  private:
-  // ---- declarations ----
-
-  void declare_all() {
-    for (const Declaration& one : ast_.constants) {
-      const bool is_bool = one.initial->kind == Expression::Kind::kNumber && one.initial->is_bool;
-      const Type range = is_bool ? Type() : Type{.is_bool = false, .low = -0xffff, .high = 0xffff};
-      names_.bind(one.name, one.place,
-                  {.kind = Binding::Kind::kConstant,
-                   .value = names_.constant(*one.initial, range),
-                   .is_bool = is_bool});
-    }
-    for (const Declaration& one : ast_.variables) declare_shared(one, false);
-    for (const Declaration& one : ast_.state) declare_shared(one, true);
-    program_.first_lock = program_.variables.size();
-    for (const Ast::Object& one : ast_.locks) {
-      Cell cell{.first = static_cast<std::uint16_t>(program_.first_lock + program_.locks.size()),
-                .count = static_cast<std::uint16_t>(one.size.value_or(1))};
-      name_all(one, program_.locks);
-      names_.bind(one.name, one.place,
-                  {.kind = Binding::Kind::kLock, .cell = cell, .is_array = one.size.has_value()});
-    }
-    for (const Ast::Object& one : ast_.conditions) {
-      const auto first = static_cast<std::int32_t>(program_.conditions.size());
-      name_all(one, program_.conditions);
-      names_.bind(one.name, one.place,
-                  {.kind = Binding::Kind::kCondition,
-                   .cell = {.count = static_cast<std::uint16_t>(one.size.value_or(1))},
-                   .is_array = one.size.has_value(),
-                   .value = first});
-    }
-    for (const Procedure& one : ast_.procedures) {
-      names_.bind(one.name, one.place, {.kind = Binding::Kind::kProcedure});
-    }
-    declare_threads();
-    if (program_.objects() > kMostObjects) {
-      names_.fail(
-          {.line = 1, .column = 1},
-          fmt::format("{} variables, locks, conditions and threads: too many", program_.objects()),
-          fmt::format("At most {} are allowed in all.", kMostObjects));
-    }
-    if (ast_.initial) program_.initial = names_.condition(*ast_.initial);
-  }
-
-  void name_all(const Ast::Object& object, std::vector<std::string>& names) {
-    if (!object.size) return names.push_back(object.name);
-    for (std::uint32_t i = 0; i < *object.size; ++i) {
-      names.push_back(fmt::format("{}[{}]", object.name, i));
-    }
-  }
-
-  void declare_shared(const Declaration& one, bool hidden) {
-    const Cell cell{.first = static_cast<std::uint16_t>(program_.variables.size()),
-                    .count = static_cast<std::uint16_t>(one.size.value_or(1)),
-                    .type = one.type};
-    Variable variable{.type = one.type, .hidden = hidden};
-    if (!one.initial) {
-      variable.any_initial = hidden && ast_.initial != nullptr;
-      if (one.type.low > 0 || one.type.high < 0)
-        variable.initial = 0;
-      else
-        variable.initial = static_cast<Value>(-one.type.low);
-    } else if (one.initial->kind == Expression::Kind::kAny) {
-      variable.any_initial = true;
-    } else {
-      variable.initial = static_cast<Value>(names_.constant(*one.initial, one.type) - one.type.low);
-    }
-    std::vector<std::string> names;
-    name_all({.name = one.name, .place = one.place, .size = one.size}, names);
-    for (std::string& name : names) {
-      variable.name = std::move(name);
-      program_.variables.push_back(variable);
-    }
-    names_.bind(one.name, one.place,
-                {.kind = Binding::Kind::kVariable,
-                 .cell = cell,
-                 .is_array = one.size.has_value(),
-                 .hidden = hidden});
-  }
-
-  void declare_threads() {
-    for (const Thread& one : ast_.threads) {
-      const std::size_t first = program_.threads.size();
-      std::vector<std::string> names;
-      name_all({.name = one.name, .place = one.place, .size = one.size}, names);
-      for (std::string& name : names) program_.threads.push_back({.name = std::move(name)});
-      if (program_.threads.size() > kMostThreads) {
-        names_.fail(one.place, fmt::format("more than {} threads", kMostThreads), "");
-      }
-      first_thread_.push_back(first);
-      names_.bind(one.name, one.place,
-                  {.kind = Binding::Kind::kThread,
-                   .cell = {.count = static_cast<std::uint16_t>(one.size.value_or(1))},
-                   .is_array = one.size.has_value(),
-                   .value = static_cast<std::int32_t>(first)});
-    }
-    if (program_.threads.empty()) {
-      names_.fail({.line = 1, .column = 1}, "the program has no thread",
-                  "Add one: thread T { ... }.");
-    }
-  }
-
   // ---- code of a thread ----
 
   void code_of(const Thread& thread, std::size_t first) {
@@ -168,7 +69,12 @@ class Compiler {
         leading_ = true;
         statements(thread.body);
       } else {
-        relations(thread);
+        program_.blocks.push_back({.label = "", .place = thread.place});
+        const std::uint16_t outside = next(thread.place);
+        block_ = static_cast<std::uint32_t>(program_.blocks.size() - 1);
+        const std::uint16_t inside = location(thread.place);
+        block_ = 0;
+        relate(thread, program_, names_, *code_, outside, inside);
       }
       names_.leave();
       patch(kEnded);
@@ -535,84 +441,6 @@ class Compiler {
         .local = true, .first = slots(parameter.type, 1, parameter.place), .type = parameter.type};
     step.assignments.push_back({.cell = names_.add(binding.cell), .node = node});
     return binding;
-  }
-
-  // ---- the logical form ----
-
-  // Two locations: outside of transactions, and inside.
-  void relations(const Thread& thread) {
-    program_.blocks.push_back({.label = "", .place = thread.place});
-    const std::uint16_t outside = next(thread.place);
-    block_ = static_cast<std::uint32_t>(program_.blocks.size() - 1);
-    const std::uint16_t inside = location(thread.place);
-    block_ = 0;
-    // A relation says what can happen, not that something must.
-    for (const std::uint16_t at : {outside, inside}) code_->locations[at].assumes = true;
-    for (const Transition& one : thread.transitions) {
-      using Event = Transition::Event;
-      Edge step{.kind = Edge::Kind::kRelation, .place = one.place};
-      step.guard = names_.condition(*one.relation);
-      std::set<std::int32_t> primed;
-      collect_primed(step.guard, primed);
-      for (const std::int32_t field : primed) {
-        const Variable& variable = program_.variables[static_cast<std::size_t>(field)];
-        const Cell cell{.first = static_cast<std::uint16_t>(field), .type = variable.type};
-        step.assignments.push_back(
-            {.cell = names_.add(cell),
-             .node = names_.add(
-                 Node{.op = Node::Op::kAny, .a = variable.type.low, .b = variable.type.high})});
-      }
-      if (one.variable) {
-        step.touched = names_.cell(*one.variable, Binding::Kind::kVariable);
-        step.writes = one.event == Event::kWrite;
-      }
-      if (!one.label.empty()) program_.blocks.back().label = one.label;
-      const auto add = [&](std::uint16_t from, std::uint16_t to) {
-        step.target = to;
-        step.ends = from == inside && to != inside;
-        code_->locations[from].edges.push_back(step);
-      };
-      if (one.event != Event::kEnd) {
-        add(outside, one.event == Event::kBegin  ? inside
-                     : one.event == Event::kExit ? kEnded
-                                                 : outside);
-      }
-      if (one.event != Event::kBegin) {
-        add(inside, one.event == Event::kEnd    ? outside
-                    : one.event == Event::kExit ? kEnded
-                                                : inside);
-      }
-    }
-  }
-
-  void collect_primed(std::int32_t at, std::set<std::int32_t>& fields) const {
-    const Node& node = program_.nodes[static_cast<std::size_t>(at)];
-    switch (node.op) {
-      case Node::Op::kNext: {
-        const Cell& cell = program_.cells[static_cast<std::size_t>(node.a)];
-        for (int i = 0; i < cell.count; ++i) fields.insert(cell.first + i);
-        return;
-      }
-      case Node::Op::kConstant:
-      case Node::Op::kRead:
-      case Node::Op::kAny:
-        return;
-      case Node::Op::kChoice:
-        collect_primed(node.c, fields);
-        [[fallthrough]];
-      case Node::Op::kAnd:
-      case Node::Op::kOr:
-      case Node::Op::kEqual:
-      case Node::Op::kUnequal:
-      case Node::Op::kLess:
-      case Node::Op::kLessEqual:
-      case Node::Op::kPlus:
-      case Node::Op::kMinus:
-        collect_primed(node.b, fields);
-        [[fallthrough]];
-      case Node::Op::kNot:
-        return collect_primed(node.a, fields);
-    }
   }
 
   // ---- the whole ----

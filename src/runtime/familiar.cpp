@@ -9,6 +9,16 @@ using recording::Slot;
 
 namespace {
 
+std::uint64_t lives_of(const Familiar& familiar) {
+  std::uint64_t sum = 0;
+  for (const Familiar::Step* step = familiar.steps; step->what != 0; ++step) {
+    sum = mixed(sum, lives.of(step->address()));
+  }
+  return sum;
+}
+
+}  // namespace
+
 // Four places for each: neighbouring calls often fall together.
 Familiar& familiar_at(Thread& thread, Address begin_pc) {
   constexpr std::size_t kWays = 4;
@@ -21,16 +31,6 @@ Familiar& familiar_at(Thread& thread, Address begin_pc) {
   return empty != nullptr ? *empty : set[(begin_pc >> 4) % kWays];
 }
 static_assert(kFamiliar == 1U << (64 - 57));
-
-std::uint64_t lives_of(const Familiar& familiar) {
-  std::uint64_t sum = 0;
-  for (const Familiar::Step* step = familiar.steps; step->what != 0; ++step) {
-    sum = mixed(sum, lives.of(step->address()));
-  }
-  return sum;
-}
-
-}  // namespace
 
 bool is_still(Familiar& familiar) {
   const std::uint64_t ends = lives.ends();
@@ -73,11 +73,14 @@ void learn_familiar(Thread& thread, const Ended& ended) {
     return;
   }
   familiar.label = 0;
+  const std::uint64_t ends = lives.ends();
   std::size_t count = 0;
   for (const Slot* slot = ended.mark.slot; slot < thread.next; ++slot) {
     const Op op = recording::op_of(slot->a);
     if (op == Op::kBegin || op == Op::kStack || op == Op::kTime) continue;
     if ((op != Op::kRead && op != Op::kWrite) || count == Familiar::kMaxSteps) return;
+    // The transaction ended a while ago: there may be another variable by now.
+    if (lives.ended_since(ended.mark.ends, recording::value_of(slot->a))) return;
     familiar.steps[count++] = {
         .what = Familiar::Step::pack(recording::value_of(slot->a), recording::small_of(slot->a),
                                      op == Op::kWrite),
@@ -87,7 +90,7 @@ void learn_familiar(Thread& thread, const Ended& ended) {
   familiar.label = ended.label;
   familiar.held = ended.mark.held;
   familiar.period = thread.period;
-  familiar.ends = lives.ends();
+  familiar.ends = ends;
   familiar.lives = lives_of(familiar);
 }
 

@@ -271,6 +271,8 @@ bool take_access(Thread& thread, Address address, std::uint32_t size, bool write
 bool is_still(Familiar& familiar);
 // The open transaction may be one that the thread knows by heart. False: it is not.
 bool begin_familiar(Thread& thread);
+// Where such a transaction that begins here is kept, or would be.
+Familiar& familiar_at(Thread& thread, Address begin_pc);
 // It has gone another way: records what it did.
 void abandon_familiar(Thread& thread);
 // This one is on record already.

@@ -356,6 +356,38 @@ namespace {
   return true;
 }
 
+// The same for those that open a transaction which the thread knows by heart, with no lock held.
+[[gnu::always_inline]] inline bool enters_familiar(Thread& thread, FunctionDescriptor& function,
+                                                   Address pc, Address stack_pointer) {
+  const std::uint32_t count = thread.entered_count;
+  if (count == 0 || count >= kMaxCalls || thread.entered[count - 1].stack_pointer < stack_pointer ||
+      thread.opened != Opened::kNothing || thread.held_count + thread.held_beyond != 0 ||
+      thread.not_atomic != 0 || observer == nullptr || config.filter != Filter::kDistinct ||
+      __atomic_load_n(&function.state, __ATOMIC_RELAXED) != kTransaction) {
+    return false;
+  }
+  const AtWork at_work(&thread);
+  if (!at_work) return false;
+  Familiar& familiar = familiar_at(thread, pc);
+  if (familiar.begin_pc != pc || familiar.label == 0 ||
+      familiar.label != __atomic_load_n(&function.label, __ATOMIC_RELAXED) ||
+      familiar.period != thread.period || familiar.held != 0 || familiar.ends != lives.ends()) {
+    return false;
+  }
+  thread.entered[count] = {.function = &function, .stack_pointer = stack_pointer};
+  thread.entered_count = count + 1;
+  thread.opened = Opened::kFunction;
+  thread.opened_at = count + 1;
+  thread.label = familiar.label;
+  thread.begin_pc = pc;
+  thread.begin_written = false;
+  thread.mark.slot = nullptr;
+  thread.mark.held = 0;
+  thread.familiar = &familiar;
+  thread.next_step = familiar.steps;
+  return true;
+}
+
 // The same for leave_function(), of functions that end no transaction.
 [[gnu::always_inline]] inline bool leaves_within(Thread& thread,
                                                  const FunctionDescriptor& function) {
@@ -367,6 +399,24 @@ namespace {
   const std::uint32_t state = __atomic_load_n(&function.state, __ATOMIC_RELAXED);
   if (state != kPlain && state != kTransaction) return false;
   thread.entered_count = count;
+  return true;
+}
+
+// The same for those that end a transaction known by heart in which all has been as it should.
+[[gnu::always_inline]] inline bool leaves_familiar(Thread& thread,
+                                                   const FunctionDescriptor& function) {
+  const Familiar* const familiar = thread.familiar;
+  const std::uint32_t count = thread.entered_count - 1;
+  if (familiar == nullptr || thread.next_step->what != 0 || familiar->ends != lives.ends() ||
+      thread.opened != Opened::kFunction || count >= kMaxCalls || count >= thread.opened_at ||
+      thread.entered[count].function != &function || thread.held_count + thread.held_beyond != 0) {
+    return false;
+  }
+  const AtWork at_work(&thread);
+  if (!at_work) return false;
+  thread.entered_count = count;
+  thread.familiar = nullptr;
+  thread.opened = Opened::kNothing;
   return true;
 }
 
@@ -420,7 +470,10 @@ void __tomos_enter(FunctionDescriptor* function) {
   if (tomos::schedule::self != nullptr) [[unlikely]]
     enter_block(*function, pc);
   Thread* const thread = current_thread;
-  if (thread == nullptr || enters_within(*thread, *function, stack_pointer)) return;
+  if (thread == nullptr || enters_within(*thread, *function, stack_pointer) ||
+      enters_familiar(*thread, *function, pc, stack_pointer)) {
+    return;
+  }
   enter_function(*function, pc, stack_pointer);
 }
 
@@ -428,7 +481,10 @@ void __tomos_exit(FunctionDescriptor* function) {
   if (tomos::schedule::self != nullptr) [[unlikely]]
     leave_block(*function);
   Thread* const thread = current_thread;
-  if (thread == nullptr || leaves_within(*thread, *function)) return;
+  if (thread == nullptr || leaves_within(*thread, *function) ||
+      leaves_familiar(*thread, *function)) {
+    return;
+  }
   leave_function(*function, reinterpret_cast<Address>(__builtin_return_address(0)));
 }
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Prints what each transaction of a trace in STD format does to each variable, as far as an analysis can ask for it: whether it
-begins with a read or a write, and whether it reads and writes once or more than once."""
+begins with a read or a write, and whether it reads and writes once or more than once. With --once equal transactions of a thread
+are printed once."""
 import collections
 import re
 import sys
@@ -20,7 +21,12 @@ for line in open(sys.argv[1]):
     elif operation in ("r", "w") and thread in open_now:
         open_now[thread][1][operand] += operation
 for thread in sorted(done):
+    texts = []
     for label, variables in done[thread]:
-        print(thread, label)
+        text = f"{thread} {label}\n"
         for name, accesses in sorted(variables.items()):
-            print("   ", name, accesses[0], "reads", min(accesses.count("r"), 2), "writes", min(accesses.count("w"), 2))
+            text += f"    {name} {accesses[0]} reads {min(accesses.count('r'), 2)} writes {min(accesses.count('w'), 2)}\n"
+        texts.append(text)
+    if "--once" in sys.argv:
+        texts = sorted(set(texts))
+    print("".join(texts), end="")

@@ -97,7 +97,7 @@ UNWATCHED static void draw(unsigned seed, std::size_t calls) {
   for (std::size_t i = 0; i < calls; i++) {
     turns.whose.push_back(random() % kThreads);
     turns.what.push_back(random() % 40 == 0 ? 1000 + random() % kPairs
-                                             : few[random() % few.size()]);
+                                            : few[random() % few.size()]);
     turns.extra.push_back(random());
   }
 }

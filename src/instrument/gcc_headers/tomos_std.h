@@ -8,8 +8,6 @@
 #pragma GCC system_header
 #pragma once
 
-#include <version>
-
 #define TOMOS_INLINE \
   [[__gnu__::__always_inline__, __gnu__::__artificial__, __gnu__::__no_instrument_function__]] inline
 

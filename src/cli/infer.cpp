@@ -189,6 +189,7 @@ void add_methods(Inferred& into, const core::Program& program,
     Inferred::Method made = {.name = shown_name(method.display, method.name),
                              .atomicity = "unknown",
                              .required = {},
+                             .given = method.is_given && !method.requires_held.empty(),
                              .location = location_of(program, method.position)};
     for (const core::LockId lock : method.requires_held) {
       made.required.push_back(program.locks.to_string(lock));
@@ -211,6 +212,7 @@ Inferred inferred_of(const core::Program& program, const infer::Inference& infer
     made.methods.push_back({.name = method.name,
                             .atomicity = method.atomicity,
                             .required = method.needed,
+                            .given = method.is_given,
                             .location = method.location});
     if (method.has_body) add_to(made.method_count, method.basic);
   }

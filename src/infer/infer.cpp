@@ -74,6 +74,7 @@ class Judge {
     MethodAtomicity result = {.name = explainer_.display(id),
                               .atomicity = solved_.conditionals.to_text(atomicity),
                               .basic = judged.basic,
+                              .is_given = of.is_given && !of.requires_held.empty(),
                               .is_declared = solved_.constraints.is_declared(id),
                               .has_body = of.body != core::kNoExpr,
                               .location = location(of.position)};

@@ -90,6 +90,7 @@ Json to_json(const Inferred::Method& method) {
   return {{"name", method.name},
           {"atomicity", method.atomicity},
           {"requires", method.required},
+          {"given", method.given},
           {"location", to_json(method.location)}};
 }
 

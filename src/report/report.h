@@ -61,6 +61,7 @@ struct Inferred {
     std::string name;
     std::string atomicity;
     std::vector<std::string> required;  // locks that callers must hold
+    bool given = false;                 // by the source, some of them
     Location location;
   };
   struct Count {

@@ -17,6 +17,18 @@ const VarDecl* variable_in(const Expr* of) {
   return reference == nullptr ? nullptr : llvm::dyn_cast<VarDecl>(reference->getDecl());
 }
 
+void variables_in(const Stmt* of, std::set<const VarDecl*>& to) {
+  if (of == nullptr) return;
+  if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of)) {
+    const clang::ValueDecl* decl = reference->getDecl();
+    if (const auto* binding = llvm::dyn_cast<clang::BindingDecl>(decl)) {
+      decl = llvm::dyn_cast_or_null<VarDecl>(binding->getDecomposedDecl());
+    }
+    if (const auto* variable = llvm::dyn_cast_or_null<VarDecl>(decl)) to.insert(variable);
+  }
+  for (const Stmt* child : of->children()) variables_in(child, to);
+}
+
 void assigned_in(const Stmt* of, std::set<const VarDecl*>& to) {
   if (of == nullptr) return;
   const auto note = [&](const Expr* place) {
@@ -143,6 +155,8 @@ ExprId Body::block(const Part& part, SourceLocation end, bool is_loop) {
   std::vector<Item> items = std::move(blocks_.back().items);
   blocks_.pop_back();
   state_.bound = bound;
+  std::erase_if(state_.objects,
+                [&](const Named& object) { return object.block > blocks_.size(); });
   wraps_ = wraps;
   std::vector<ExprId> rest;
   for (auto item = items.rbegin(); item != items.rend(); ++item) {
@@ -182,6 +196,7 @@ std::string Body::fresh(const std::string& wanted) {
 }
 
 void Body::bind(const VarDecl& variable, ExprId value, SourceLocation at) {
+  forget_objects(variable);
   Variable& of = state_.variables[&variable];
   if (wraps_ > kMaxWraps) {
     emit(value);
@@ -198,6 +213,7 @@ void Body::bind(const VarDecl& variable, ExprId value, SourceLocation at) {
 }
 
 void Body::forget(const VarDecl& variable) {
+  forget_objects(variable);
   const auto at = state_.variables.find(&variable);
   if (at != state_.variables.end() && !at->second.name.empty() && !at->second.is_object) {
     bind(variable, null(variable.getLocation()), variable.getLocation());
@@ -214,6 +230,12 @@ void Body::forget_assigned(const Stmt* in) {
 void Body::meet(const State& before, const State& a, const State& b) {
   state_ = before;
   state_.reachable = a.reachable || b.reachable;
+  for (const State* way : {&a, &b}) {
+    if (!way->reachable) continue;
+    std::erase_if(state_.objects, [&](const Named& object) {
+      return std::ranges::find(way->objects, object.name, &Named::name) == way->objects.end();
+    });
+  }
   for (auto& [variable, guard] : state_.guards) {
     const auto in_a = a.guards.find(variable);
     const auto in_b = b.guards.find(variable);

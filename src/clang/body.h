@@ -30,6 +30,8 @@ inline constexpr std::size_t kMaxDepth = 250;
 
 // The variable that an expression names, if that is all.
 const clang::VarDecl* variable_in(const clang::Expr* of);
+// The variables that are named in it.
+void variables_in(const clang::Stmt* of, std::set<const clang::VarDecl*>& to);
 // The variables that a part of a body may give another value.
 void assigned_in(const clang::Stmt* of, std::set<const clang::VarDecl*>& to);
 
@@ -80,8 +82,18 @@ class Body {
     core::Type type;
     bool is_object = false;  // stays the same object, whatever is assigned to it
   };
+  // An object that was locked, by an expression that is more than a variable (`it->second`,
+  // `shards[i]`): as long as no variable in it changes, the same expression is the same object.
+  struct Named {
+    llvm::FoldingSetNodeID expression;
+    std::set<const clang::VarDecl*> variables;
+    std::string name;
+    core::Type type;
+    std::size_t block = 0;  // where the name is known
+  };
   struct State {
     std::map<const clang::VarDecl*, Variable> variables;
+    std::vector<Named> objects;
     std::map<const clang::VarDecl*, Guard> guards;
     std::vector<std::pair<LockPath, std::string>> bound;  // locks that have a variable
     bool reachable = true;
@@ -132,6 +144,11 @@ class Body {
   // Locks.
   ExprId lock_expr(const LockPath& path, clang::SourceLocation at);
   LockPath settled(LockPath path, clang::SourceLocation at);
+  std::optional<LockPath> path_of(const clang::Expr* lock, const Scope& in,
+                                  clang::SourceLocation at);
+  static const clang::Expr* as_written(const clang::Expr* lock, const Scope& in);
+  const Named* named(const clang::Expr* object) const;
+  void forget_objects(const clang::VarDecl& variable);
   void lock_step(core::Expr::Kind kind, const LockPath& path, clang::SourceLocation at);
   bool lock_effect(const clang::CallExpr& call);
   void change_guard(const clang::VarDecl& variable, LockCall::Kind kind, bool gives_up,

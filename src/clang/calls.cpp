@@ -378,7 +378,9 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
     receiver_of = receiver;
     const bool arrow = receiver->getType()->isPointerType();
     const Use use = arrow ? Use::kRead : method->isConst() ? Use::kRead : Use::kChange;
-    const Value value = expr(receiver, use);
+    const Named* known = named(receiver);
+    const Value value = known != nullptr ? Value{.id = name(known->name, at), .type = known->type}
+                                         : expr(receiver, use);
     const core::Type owner = {.name = home.class_name};
     // A call of a method of a base by its full name does not go to an override.
     const auto* part = llvm::dyn_cast<clang::MemberExpr>(of.getCallee()->IgnoreParens());

@@ -132,7 +132,9 @@ Body::Value Body::member(const clang::MemberExpr& of, Use use) {
     const Use whole = of.isArrow() ? Use::kRead : use;
     return opaque(type, expr(of.getBase(), whole).id);
   }
-  const Value base = expr(of.getBase(), use_of_base);
+  const Named* known = named(of.getBase());
+  const Value base = known != nullptr ? Value{.id = name(known->name, at), .type = known->type}
+                                      : expr(of.getBase(), use_of_base);
   const ExprId of_object = object(base, owner, at);
   const QualType declared = field->getType();
   const bool refers = declared->isReferenceType();
@@ -164,6 +166,7 @@ Body::Value Body::assign(const Expr* to, Value value, bool update, SourceLocatio
   const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(to);
   const auto* variable_of =
       reference == nullptr ? nullptr : llvm::dyn_cast<VarDecl>(reference->getDecl());
+  if (variable_of != nullptr) forget_objects(*variable_of);
   if (variable_of != nullptr && !variable_of->hasGlobalStorage()) {
     const auto known = state_.variables.find(variable_of);
     if (known == state_.variables.end()) {
@@ -194,7 +197,10 @@ Body::Value Body::assign(const Expr* to, Value value, bool update, SourceLocatio
       const clang::RecordDecl& record = *field->getParent();
       const core::Type owner = unit_.type_of(unit_.context.getRecordType(&record));
       if (!unit_.is_foreign(record) && !is_value(owner) && !unit_.is_lock_class(record)) {
-        const Value base = expr(part->getBase(), part->isArrow() ? Use::kRead : Use::kChange);
+        const Named* known = named(part->getBase());
+        const Value base = known != nullptr
+                               ? Value{.id = name(known->name, at), .type = known->type}
+                               : expr(part->getBase(), part->isArrow() ? Use::kRead : Use::kChange);
         const ExprId place = make(Kind::kField, part->getMemberLoc(), {object(base, owner, at)},
                                   unit_.field_name(*field));
         const core::Type type = unit_.field_type(*field);

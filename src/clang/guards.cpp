@@ -170,7 +170,7 @@ void Body::guard_locks(const clang::CXXConstructExpr& made, Guard& guard, Source
   bool attributed = false;
   const auto add_all = [&](const auto& locks) {
     attributed = true;
-    for (const Expr* lock : locks) add(unit_.path(lock, inside));
+    for (const Expr* lock : locks) add(path_of(lock, inside, at));
   };
   if (const auto* taken = constructor.getAttr<clang::AcquireCapabilityAttr>()) {
     add_all(taken->args());
@@ -199,7 +199,7 @@ void Body::guard_locks(const clang::CXXConstructExpr& made, Guard& guard, Source
     } else if (tag == "adopt_lock_t") {
       guard.held = Held::kMaybe;
     } else if (unit_.lock_type(argument->getType())) {
-      auto lock = unit_.path(argument, scope());
+      auto lock = path_of(argument, outer, at);
       if (!lock) {
         const core::Type type = unit_.type_of(argument->getType());
         const Value value = expr(argument, Use::kName);
@@ -292,6 +292,76 @@ ExprId Body::lock_expr(const LockPath& path, SourceLocation at) {
   ExprId made = name(path.root, at);
   for (const std::string& field : path.fields) made = make(Kind::kField, at, {made}, field);
   return made;
+}
+
+// What an expression of an attribute or an accessor stands for at the call.
+const Expr* Body::as_written(const Expr* lock, const Scope& in) {
+  while (true) {
+    const Expr* inner = lock->IgnoreParenCasts()->IgnoreImplicit()->IgnoreParenCasts();
+    if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(inner)) {
+      if (unary->getOpcode() == clang::UO_AddrOf || unary->getOpcode() == clang::UO_Deref) {
+        inner = unary->getSubExpr();
+      }
+    } else if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(inner)) {
+      const auto* parameter = llvm::dyn_cast<clang::ParmVarDecl>(reference->getDecl());
+      if (parameter != nullptr && in.callee != nullptr && in.outer != nullptr &&
+          parameter->getFunctionScopeIndex() < in.arguments.size()) {
+        return as_written(in.arguments[parameter->getFunctionScopeIndex()], *in.outer);
+      }
+    } else if (const auto* call = llvm::dyn_cast<clang::CallExpr>(inner)) {
+      const clang::FunctionDecl* callee = call->getDirectCallee();
+      if (callee != nullptr && callee->hasAttr<clang::LockReturnedAttr>() &&
+          call->getNumArgs() == 1 && !llvm::isa<clang::CXXMethodDecl>(callee)) {
+        inner = call->getArg(0);
+      }
+    }
+    if (inner == lock) return lock;
+    lock = inner;
+  }
+}
+
+const Body::Named* Body::named(const Expr* object) const {
+  if (state_.objects.empty()) return nullptr;
+  llvm::FoldingSetNodeID expression;
+  object->IgnoreParenImpCasts()->Profile(expression, unit_.context, true);
+  const auto at = std::ranges::find(state_.objects, expression, &Named::expression);
+  return at == state_.objects.end() ? nullptr : &*at;
+}
+
+void Body::forget_objects(const VarDecl& variable) {
+  std::erase_if(state_.objects,
+                [&](const Named& object) { return object.variables.contains(&variable); });
+}
+
+// A lock that has no path from a variable, but is a part of an object: the object gets a name.
+std::optional<LockPath> Body::path_of(const Expr* lock, const Scope& in, SourceLocation at) {
+  if (auto known = unit_.path(lock, in)) return known;
+  const auto* part = llvm::dyn_cast<clang::MemberExpr>(as_written(lock, in));
+  const auto* field =
+      part == nullptr ? nullptr : llvm::dyn_cast<clang::FieldDecl>(part->getMemberDecl());
+  if (field == nullptr || wraps_ > kMaxWraps || unit_.is_foreign(*field)) return std::nullopt;
+  const core::Type type = unit_.type_of(unit_.context.getRecordType(field->getParent()));
+  const core::Type mutex = unit_.type_of(field->getType());
+  if (is_value(type) || (mutex.name != "mutex" && mutex.name != "recursive_mutex")) {
+    return std::nullopt;
+  }
+  const Expr* object_of = part->getBase()->IgnoreParenImpCasts();
+  const Named* known = named(object_of);
+  if (known == nullptr) {
+    Named made = {.name = fresh("object"), .type = type, .block = blocks_.size()};
+    object_of->Profile(made.expression, unit_.context, true);
+    variables_in(object_of, made.variables);
+    const Value value = expr(object_of, Use::kRead);
+    wrap({.kind = Kind::kLet,
+          .position = unit_.position(at),
+          .name = made.name,
+          .children = {coerce(value, type, at)},
+          .type = type});
+    state_.objects.push_back(std::move(made));
+    known = &state_.objects.back();
+  }
+  if (known->type != type) return std::nullopt;
+  return LockPath{.root = known->name, .fields = {unit_.field_name(*field)}, .type = mutex};
 }
 
 // A lock that may be another one when it is named again gets a variable.

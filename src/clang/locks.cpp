@@ -323,6 +323,15 @@ std::optional<LockCall> Unit::lock_call(const clang::CallExpr& call, const Scope
   const Scope inside = {
       .outer = &scope, .callee = callee, .object = object, .arguments = arguments};
   if (auto made = attribute_call(*callee, inside)) return made;
+  if (method == nullptr && named && name.contains_insensitive("assert") &&
+      name.contains_insensitive("held") && !name.contains_insensitive("not")) {
+    LockCall made = {.kind = LockCall::Kind::kAssertHeld};
+    for (const Expr* argument : arguments) {
+      if (!lock_type(argument->getType())) continue;
+      if (const auto lock = path(argument, scope)) made.locks.push_back(*lock);
+    }
+    if (!made.locks.empty()) return made;
+  }
   if (method == nullptr && named) return pthread_call(name, call, scope);
   if (method == nullptr || object == nullptr) return std::nullopt;
 

@@ -359,8 +359,9 @@ bool Unit::is_lock_class(const RecordDecl& of) {
   if (known != lock_classes_.end()) return known->second;
   bool& is_lock = lock_classes_[record];
   const auto* of_class = llvm::dyn_cast<CXXRecordDecl>(record);
-  if (of_class == nullptr || is_guard_class(*record)) return is_lock = false;
-  if (of_class->hasAttr<clang::CapabilityAttr>()) return is_lock = true;
+  if (of_class != nullptr && is_guard_class(*record)) return is_lock = false;
+  if (record->hasAttr<clang::CapabilityAttr>()) return is_lock = true;
+  if (of_class == nullptr) return is_lock = false;
   if (is_of_std(*of_class) && of_class->getDeclName().isIdentifier()) {
     const llvm::StringRef name = plain_name(*of_class);
     return is_lock = name == "mutex" || name == "timed_mutex" || name == "shared_mutex" ||

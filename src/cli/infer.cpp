@@ -243,11 +243,16 @@ int run(const InferOptions& options) {
   const double guarding = seconds_since(first_phase);
 
   const auto second_phase = Clock::now();
-  auto inference = infer::infer_atomicities(*program);
+  // What C++ becomes in the core language is our own doing, and the rest is worth having.
+  const bool is_core = !options.files.empty() && options.files.front().ends_with(".aj2");
+  auto inference = infer::infer_atomicities(
+      *program, is_core ? infer::Senseless::kRefused : infer::Senseless::kUnknown);
   const bool complete = inference.has_value();
+  if (complete && !inference->left_out.empty()) {
+    report.notes.push_back(fmt::format("not understood, so may do anything: {}",
+                                       fmt::join(inference->left_out, ", ")));
+  }
   if (!complete) {
-    // What C++ becomes in the core language is our own doing, and guards are worth having alone.
-    const bool is_core = !options.files.empty() && options.files.front().ends_with(".aj2");
     if (is_core) return refuse(inference.error());
     report.notes.push_back(fmt::format("atomicities could not be inferred: {}: {}",
                                        inference.error().where, inference.error().what));

@@ -1,6 +1,8 @@
 #include "infer/discipline.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstdio>
 #include <numeric>
 #include <utility>
 
@@ -164,6 +166,11 @@ Choice solve(const Discipline& discipline, int conflicts) {
   choice.required.resize(discipline.requirements.size());
   std::vector<MaxSat::Literal> literals(discipline.requirements.size());
   for (const auto& component : Components(discipline).all()) {
+    // Nobody asks for it.
+    const auto is_fixed = [&](std::size_t i) { return discipline.requirements[i].is_fixed; };
+    if (component.fields.empty() && std::ranges::none_of(component.requirements, is_fixed)) {
+      continue;
+    }
     // Nothing depends on it: the cheapest.
     if (component.requirements.empty()) {
       for (const std::size_t i : component.fields) {
@@ -173,6 +180,7 @@ Choice solve(const Discipline& discipline, int conflicts) {
       }
       continue;
     }
+    if (getenv("DBG")&& component.requirements.size()>50) fprintf(stderr,"component %zu fields %zu reqs\n",component.fields.size(),component.requirements.size());
     ComponentSolver(discipline, component, literals).run(choice, conflicts);
   }
   choice.cost = cost_of(discipline, choice).value_or(-1);

@@ -16,19 +16,22 @@ using core::Class;
 using core::Method;
 
 Generator::Generator(const core::Program& program, Locks& locks, Classes& classes,
-                     Conditionals& conditionals, Constraints& constraints, Unknown unknown)
+                     Conditionals& conditionals, Constraints& constraints, Unknown unknown,
+                     Senseless senseless)
     : program_(program),
       locks_(locks),
       classes_(classes),
       conditionals_(conditionals),
       constraints_(constraints),
-      unknown_(unknown) {
+      unknown_(unknown),
+      senseless_(senseless) {
   made_.bodies.resize(classes.method_count());
 }
 
 Result<Generated> Generator::run() {
   for (std::size_t i = 0; i < classes_.method_count(); ++i) declare(static_cast<MethodId>(i));
   for (std::size_t i = 0; i < classes_.method_count(); ++i) method(static_cast<MethodId>(i));
+  current_ = kMain;
   for (const Class& of : program_.classes) overrides(of);
   main_block();
   if (error_) return std::unexpected(std::move(*error_));
@@ -36,7 +39,7 @@ Result<Generated> Generator::run() {
 }
 
 void Generator::fail(const core::Position& position, std::string what, std::string remedy) {
-  if (failed()) return;
+  if (failed() || (senseless_ == Senseless::kUnknown && current_ == kMain)) return;
   error_ = Error{.where = core::to_string(program_, position),
                  .what = std::move(what),
                  .remedy = std::move(remedy)};
@@ -106,6 +109,10 @@ void Generator::method(MethodId id) {
   for (const core::Parameter& parameter : method_->parameters) {
     check_type(parameter.type, parameter.position);
   }
+  if (failed() && senseless_ == Senseless::kUnknown) {
+    leave_out(id);
+    return;
+  }
   if (method_->body == core::kNoExpr || method_->no_warn || failed()) return;
   state_ = {};
   aliases_.clear();
@@ -120,9 +127,28 @@ void Generator::method(MethodId id) {
   }
   expr(method_->body, steps);
   if (state_.reachable) leave(method_->body);
+  if (failed() && senseless_ == Senseless::kUnknown) {
+    leave_out(id);
+    return;
+  }
   const NodeId body = group(steps, method_->body);
   made_.bodies[static_cast<std::size_t>(id)] = body;
   constraints_.add(Constraint{.bound = body, .method = id});
+}
+
+void Generator::leave_out(MethodId id) {
+  error_.reset();
+  loops_.clear();
+  sections_.clear();
+  silent_ = 0;
+  for (auto* parts : {&made_.blocks, &made_.claims, &made_.forks}) {
+    std::erase_if(*parts, [&](const Part& part) { return part.method == id; });
+  }
+  std::erase_if(made_.problems, [&](const Problem& problem) { return problem.method == id; });
+  made_.left_out.push_back(id);
+  const bool harmless = unknown_ == Unknown::kHarmless;
+  constraints_.add(Constraint{
+      .bound = basic(harmless ? Basic::kMover : Basic::kCompound, method_->body), .method = id});
 }
 
 void Generator::main_block() {

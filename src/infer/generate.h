@@ -20,6 +20,7 @@
 #include "infer/classes.h"
 #include "infer/conditional.h"
 #include "infer/constraints.h"
+#include "infer/infer.h"
 #include "report/finding.h"
 
 namespace tomos::infer {
@@ -52,6 +53,7 @@ struct Generated {
   std::vector<Part> forks;  // the node is the call as the new thread sees it
   std::vector<MethodId> forked;
   std::vector<Problem> problems;
+  std::vector<MethodId> left_out;  // their bodies make no sense
 };
 
 // What becomes of what nobody knows: fields that have no guard, functions without source, new
@@ -67,7 +69,8 @@ inline constexpr MethodId kMain{0xffffffff};
 class Generator {
  public:
   Generator(const core::Program& program, Locks& locks, Classes& classes,
-            Conditionals& conditionals, Constraints& constraints, Unknown unknown);
+            Conditionals& conditionals, Constraints& constraints, Unknown unknown,
+            Senseless senseless);
 
   // An error: the program makes no sense. What is wrong with its locks is among the problems.
   Result<Generated> run();
@@ -103,6 +106,7 @@ class Generator {
   // Declarations.
   void declare(MethodId id);
   void method(MethodId id);
+  void leave_out(MethodId id);
   void main_block();
   void overrides(const core::Class& of);
   void override_of(const core::Class& of, const Type& base, const core::Method& overridden);
@@ -161,6 +165,7 @@ class Generator {
   Conditionals& conditionals_;
   Constraints& constraints_;
   Unknown unknown_;
+  Senseless senseless_;
   Generated made_;
   std::optional<Error> error_;
 

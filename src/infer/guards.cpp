@@ -92,6 +92,7 @@ class Finder {
 
   GuardInference run() {
     for (const Access& access : flow_.accesses) accesses_[access.field].push_back(&access);
+    at_entry_ = requirements_.held_at_entry();
     for (Class& of : program_.classes) {
       for (Field& field : of.fields) add(field, &of);
     }
@@ -143,6 +144,17 @@ class Finder {
         // That a lock inside some global object is held says nothing of other objects.
         const bool near = locks_.root(lock).second == 0 || owner == nullptr || field.is_static;
         if (hold.depth > 0 && is_global(lock) && near) found.insert(lock);
+      }
+      if (access->method == kMain) continue;
+      for (const LockId lock : classes_[access->method].method->requires_held) {
+        if (is_global(lock) && (locks_.root(lock).second == 0 || owner == nullptr)) {
+          found.insert(lock);
+        }
+      }
+      for (const LockId lock : at_entry_[static_cast<std::size_t>(access->method)]) {
+        const auto here = flow_[access->holds].find(lock);
+        const bool released = here != flow_[access->holds].end() && here->second.released;
+        if (!released && (locks_.root(lock).second == 0 || owner == nullptr)) found.insert(lock);
       }
     }
     return {found.begin(), found.end()};
@@ -333,6 +345,7 @@ class Finder {
   // A lock that nobody was ever seen to hold at an access, nor any caller, guards nothing.
   void drop_without_evidence() {
     const std::vector<bool> evidence = requirements_.has_evidence();
+    requirements_.drop_hopeless(evidence);
     for (Subject& subject : subjects_) {
       for (std::size_t i = subject.certain.size(); i-- > 1;) {
         const bool supported =
@@ -344,6 +357,9 @@ class Finder {
         const auto at = static_cast<std::ptrdiff_t>(i);
         subject.options.erase(subject.options.begin() + at);
         subject.priced.erase(subject.priced.begin() + at);
+      }
+      for (Discipline::Option& option : subject.priced) {
+        option.cost += requirements_.fold(option.needs);
       }
     }
   }
@@ -508,6 +524,7 @@ class Finder {
   const Flow& flow_;
   Requirements requirements_;
   std::map<const Field*, std::vector<const Access*>> accesses_;
+  std::vector<std::set<LockId>> at_entry_;  // of each method
   std::vector<Subject> subjects_;
   std::map<std::pair<const Class*, LockId>, std::size_t> classes_under_;
   GuardInference made_;

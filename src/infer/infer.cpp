@@ -46,6 +46,9 @@ class Judge {
     overrides();
     if (solved_.generated.main) main_block(*solved_.generated.main);
     for (const Problem& problem : solved_.generated.problems) tell(problem);
+    for (const MethodId id : solved_.generated.left_out) {
+      made_.left_out.push_back(explainer_.display(id));
+    }
     for (const Constraint& constraint : solved_.constraints.list()) {
       made_.constraints.push_back(solved_.constraints.to_text(constraint));
     }
@@ -78,7 +81,12 @@ class Judge {
                               .is_declared = solved_.constraints.is_declared(id),
                               .has_body = of.body != core::kNoExpr,
                               .location = location(of.position)};
-    for (const LockId lock : judged.needed) result.needed.push_back(solved_.locks.to_string(lock));
+    // What the discipline says, and whatever else makes the difference.
+    std::vector<LockId> needed = of.requires_held;
+    for (const LockId lock : judged.needed) {
+      if (std::ranges::find(needed, lock) == needed.end()) needed.push_back(lock);
+    }
+    for (const LockId lock : needed) result.needed.push_back(solved_.locks.to_string(lock));
     made_.methods.push_back(std::move(result));
     const auto& body = solved_.generated.bodies[static_cast<std::size_t>(id)];
     if (!body) return;
@@ -253,14 +261,15 @@ class Judge {
 
 // Constraints of the program, solved, for whoever wants to judge them.
 template <class Use>
-Result<void> solve_constraints(const core::Program& program, Unknown unknown, const Use& use) {
+Result<void> solve_constraints(const core::Program& program, Unknown unknown, Senseless senseless,
+                               const Use& use) {
   Locks locks = program.locks;
   Classes classes(program, locks);
   if (auto fits = classes.check(); !fits) return fits;
   Conditionals conditionals(locks);
   Constraints constraints(classes, conditionals, locks);
   const auto generated =
-      Generator(program, locks, classes, conditionals, constraints, unknown).run();
+      Generator(program, locks, classes, conditionals, constraints, unknown, senseless).run();
   if (!generated) return std::unexpected(generated.error());
   constraints.solve();
   use(Solved{.program = program,
@@ -274,13 +283,13 @@ Result<void> solve_constraints(const core::Program& program, Unknown unknown, co
 
 }  // namespace
 
-Result<Inference> infer_atomicities(const core::Program& program) {
+Result<Inference> infer_atomicities(const core::Program& program, Senseless senseless) {
   Inference made;
-  auto solved = solve_constraints(program, Unknown::kShared,
+  auto solved = solve_constraints(program, Unknown::kShared, senseless,
                                   [&](const Solved& all) { made = Judge(all).run(); });
   if (!solved) return std::unexpected(solved.error());
   std::vector<Finding> cut;
-  solved = solve_constraints(program, Unknown::kHarmless,
+  solved = solve_constraints(program, Unknown::kHarmless, senseless,
                              [&](const Solved& all) { cut = Judge(all).find_cut(); });
   if (!solved) return std::unexpected(solved.error());
   made.findings.insert(made.findings.begin(), std::make_move_iterator(cut.begin()),

@@ -1,6 +1,7 @@
 // The second phase of type inference for atomicity: guards are given, atomicities come out.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,13 @@
 #include "report/finding.h"
 
 namespace tomos::infer {
+
+// What becomes of a method that uses what is not there. A program that a front end made is not its
+// author's fault: one such method is no reason to know nothing of the others.
+enum class Senseless : std::uint8_t {
+  kRefused,  // with the whole program
+  kUnknown,  // it may do anything
+};
 
 struct MethodAtomicity {
   std::string name;                 // "List.add"
@@ -35,9 +43,12 @@ struct Inference {
   std::vector<Finding> findings;
   std::vector<std::string>
       constraints;  // as in Fig. 7, without those that declared atomicities need not
+  std::vector<std::string> left_out;  // methods that make no sense
 };
 
-// An error: the program makes no sense, and the error says where.
-Result<Inference> infer_atomicities(const core::Program& program);
+// An error: the program makes no sense, and the error says where; unless such methods are to be
+// left out.
+Result<Inference> infer_atomicities(const core::Program& program,
+                                    Senseless senseless = Senseless::kRefused);
 
 }  // namespace tomos::infer

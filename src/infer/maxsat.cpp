@@ -6,6 +6,14 @@
 
 namespace tomos::infer {
 
+namespace {
+
+// The sum, over all questions, of what is assumed in them: a minute's work. A set of classes with
+// more to say than that is as good as decided by then.
+constexpr std::size_t kMostEffort = 400'000'000;
+
+}  // namespace
+
 MaxSat::MaxSat() : solver_(std::make_unique<CaDiCaL::Solver>()) { solver_->set("quiet", 1); }
 MaxSat::~MaxSat() = default;
 
@@ -20,14 +28,9 @@ void MaxSat::soft(std::vector<Literal> clause, Weight weight) {
 
 // A literal that is assumed already weighs as much more.
 void MaxSat::assume(Literal literal, Weight weight, std::size_t counter) {
-  const auto same = std::ranges::find_if(assumed_, [&](const auto& one) {
-    return one.first == literal && one.second.counter == counter;
-  });
-  if (same != assumed_.end()) {
-    same->second.weight += weight;
-  } else {
-    assumed_.emplace_back(literal, Assumed{.weight = weight, .counter = counter});
-  }
+  const auto [at, is_new] = places_.try_emplace({literal, counter}, assumed_.size());
+  if (is_new) assumed_.push_back({.literal = literal, .counter = counter});
+  assumed_[at->second].weight += weight;
 }
 
 // A totalizer: outputs[k] follows from any k + 1 inputs.
@@ -50,21 +53,19 @@ std::vector<MaxSat::Literal> MaxSat::count(const std::vector<Literal>& inputs) {
   return outputs;
 }
 
-void MaxSat::relax(const std::vector<std::pair<Literal, Assumed>>& core, Weight weight) {
+void MaxSat::relax(const std::vector<std::size_t>& core, Weight weight) {
   std::vector<Literal> broken;
-  for (const auto& [literal, of] : core) {
+  for (const std::size_t i : core) {
+    const auto [literal, counter, _] = assumed_[i];
     broken.push_back(-literal);
-    for (auto& [known, assumed] : assumed_) {
-      if (known == literal && assumed.counter == of.counter) assumed.weight -= weight;
-    }
-    if (of.counter == kNoCounter) continue;
+    assumed_[i].weight -= weight;
+    if (counter == kNoCounter) continue;
     // One more of the counter's inputs may be true; the one after that not.
-    const std::vector<Literal>& outputs = counters_[of.counter];
+    const std::vector<Literal>& outputs = counters_[counter];
     const auto at = std::ranges::find(outputs, -literal) - outputs.begin();
     const auto next = static_cast<std::size_t>(at) + 1;
-    if (next < outputs.size()) assume(-outputs[next], weight, of.counter);
+    if (next < outputs.size()) assume(-outputs[next], weight, counter);
   }
-  std::erase_if(assumed_, [](const auto& one) { return one.second.weight == 0; });
   if (broken.size() == 1) {
     hard(broken);
     return;
@@ -105,10 +106,11 @@ MaxSat::Solution MaxSat::solve(int conflicts) {
   keep_if_better(best);
   Weight least = heaviest;  // the lightest that counts for now
   Weight bound = 0;         // no assignment costs less
-  while (true) {
-    for (const auto& [literal, assumed] : assumed_) {
-      if (assumed.weight >= least) solver_->assume(literal);
+  for (std::size_t effort = 0; effort < kMostEffort;) {
+    for (const Assumed& assumed : assumed_) {
+      if (assumed.weight > 0 && assumed.weight >= least) solver_->assume(assumed.literal);
     }
+    effort += assumed_.size();
     solver_->limit("conflicts", conflicts);
     const int status = solver_->solve();
     if (status == 0) return best;
@@ -119,22 +121,26 @@ MaxSat::Solution MaxSat::solve(int conflicts) {
         return best;
       }
       Weight next = 1;  // the heaviest of those left out
-      for (const auto& [literal, assumed] : assumed_) {
+      for (const Assumed& assumed : assumed_) {
         if (assumed.weight < least) next = std::max(next, assumed.weight);
       }
       least = next;
       continue;
     }
-    std::vector<std::pair<Literal, Assumed>> core;
+    std::vector<std::size_t> core;
     Weight weight = 0;
-    for (const auto& [literal, assumed] : assumed_) {
-      if (assumed.weight < least || !solver_->failed(literal)) continue;
+    for (std::size_t i = 0; i < assumed_.size(); ++i) {
+      const Assumed& assumed = assumed_[i];
+      if (assumed.weight <= 0 || assumed.weight < least || !solver_->failed(assumed.literal)) {
+        continue;
+      }
       weight = core.empty() ? assumed.weight : std::min(weight, assumed.weight);
-      core.emplace_back(literal, assumed);
+      core.push_back(i);
     }
     bound += weight;
     relax(core, weight);
   }
+  return best;
 }
 
 }  // namespace tomos::infer

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -55,19 +56,21 @@ class MaxSat {
   };
   static constexpr std::size_t kNoCounter = ~std::size_t{0};
   struct Assumed {
-    Weight weight = 0;
+    Literal literal = 0;
     std::size_t counter = kNoCounter;  // of whose outputs this is the negation of one
+    Weight weight = 0;                 // 0: no longer
   };
 
   void assume(Literal literal, Weight weight, std::size_t counter);
-  void relax(const std::vector<std::pair<Literal, Assumed>>& core, Weight weight);
+  void relax(const std::vector<std::size_t>& core, Weight weight);
   std::vector<Literal> count(const std::vector<Literal>& inputs);
   void keep_if_better(Solution& best) const;
 
   std::unique_ptr<CaDiCaL::Solver> solver_;
   int variables_ = 0;
   std::vector<Soft> softs_;
-  std::vector<std::pair<Literal, Assumed>> assumed_;  // in the order in which they came
+  std::vector<Assumed> assumed_;
+  std::map<std::pair<Literal, std::size_t>, std::size_t> places_;  // in it
   // Outputs of totalizers: the one at k is true if more than k of the inputs are.
   std::vector<std::vector<Literal>> counters_;
 };

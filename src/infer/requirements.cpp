@@ -1,7 +1,10 @@
 #include "infer/requirements.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace tomos::infer {
 
@@ -66,6 +69,80 @@ void Requirements::find_overridden() {
       if (use && classes_[use->method].owner == owner) overridden_[id].push_back(use->method);
     }
   }
+}
+
+bool Requirements::is_global(LockId lock) const {
+  const core::Lock& root = locks_[locks_.root(lock).first];
+  return root.kind == core::Lock::Kind::kVariable && root.name != "this" &&
+         classes_.global(root.name) != nullptr;
+}
+
+// Those that can run it, be it as an override. What is done to objects that nobody else can see
+// says nothing, if there is anything else.
+std::vector<const CallSite*> Requirements::sites_of(MethodId method) const {
+  std::vector<const CallSite*> found;
+  const auto add = [&](MethodId of) {
+    const auto calls = calls_.find(of);
+    if (calls != calls_.end()) found.insert(found.end(), calls->second.begin(), calls->second.end());
+  };
+  add(method);
+  if (const auto above = overridden_.find(method); above != overridden_.end()) {
+    for (const MethodId overridden : above->second) add(overridden);
+  }
+  const auto is_shared = [](const CallSite* site) { return !site->unshared; };
+  if (std::ranges::any_of(found, is_shared)) std::erase_if(found, std::not_fn(is_shared));
+  return found;
+}
+
+std::vector<std::set<LockId>> Requirements::held_at_entry() const {
+  const std::size_t count = classes_.method_count();
+  std::vector<std::vector<const CallSite*>> sites(count);
+  std::vector<std::optional<std::set<LockId>>> entry(count);  // none: nothing is known yet
+  for (std::size_t i = 0; i < count; ++i) {
+    sites[i] = sites_of(static_cast<MethodId>(i));
+    if (sites[i].empty()) entry[i].emplace();
+  }
+  const auto held_at = [&](const CallSite& site, LockId lock) {
+    const Holds& holds = flow_[site.holds];
+    if (const auto at = holds.find(lock); at != holds.end()) {
+      if (at->second.depth > 0 || at->second.released) return at->second.depth > 0;
+    }
+    return site.caller != kMain && entry[static_cast<std::size_t>(site.caller)]->contains(lock);
+  };
+  for (bool more = true; more;) {
+    more = false;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (entry[i] && entry[i]->empty()) continue;  // it cannot become less
+      std::optional<std::set<LockId>> now;
+      for (const CallSite* site : sites[i]) {
+        const bool known =
+            site->caller == kMain || entry[static_cast<std::size_t>(site->caller)].has_value();
+        if (!known && !site->forked) continue;
+        std::set<LockId> here;
+        if (!site->forked) {
+          for (const auto& [lock, hold] : flow_[site->holds]) {
+            if (hold.depth > 0 && is_global(lock)) here.insert(lock);
+          }
+          if (site->caller != kMain) {
+            for (const LockId lock : *entry[static_cast<std::size_t>(site->caller)]) {
+              if (held_at(*site, lock)) here.insert(lock);
+            }
+          }
+        }
+        if (!now) {
+          now = std::move(here);
+        } else {
+          std::erase_if(*now, [&](LockId lock) { return !here.contains(lock); });
+        }
+      }
+      if (!now || now == entry[i]) continue;
+      entry[i] = std::move(now);
+      more = true;
+    }
+  }
+  std::vector<std::set<LockId>> made(count);
+  for (std::size_t i = 0; i < count; ++i) made[i] = std::move(entry[i]).value_or(std::set<LockId>());
+  return made;
 }
 
 bool Requirements::can_require(MethodId method, LockId lock) const {
@@ -249,6 +326,72 @@ std::vector<bool> Requirements::has_evidence() const {
     }
   }
   return evidence;
+}
+
+// What most callers can do nothing for is no requirement, and so on with their callers.
+void Requirements::drop_unheeded() {
+  std::vector<std::vector<std::size_t>> callees(list_.size());
+  std::vector<std::size_t> unheeded(list_.size());
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    for (const Use& use : uses_[i]) {
+      if (use.status == Status::kBroken) ++unheeded[i];
+      if (use.status == Status::kIfRequired && use.required != i) callees[use.required].push_back(i);
+    }
+    if (hopeless_[i]) open.push_back(i);
+  }
+  while (!open.empty()) {
+    const std::size_t next = open.back();
+    open.pop_back();
+    for (const std::size_t callee : callees[next]) {
+      if (hopeless_[callee] || list_[callee].is_fixed) continue;
+      if (2 * ++unheeded[callee] <= uses_[callee].size()) continue;
+      hopeless_[callee] = true;
+      open.push_back(callee);
+    }
+  }
+}
+
+std::int64_t Requirements::fold(std::vector<Discipline::Need>& needs) const {
+  std::int64_t price = 0;
+  std::erase_if(needs, [&](const Discipline::Need& need) {
+    if (hopeless_[need.required]) price += need.penalty;
+    return hopeless_[need.required];
+  });
+  return price;
+}
+
+void Requirements::drop_hopeless(const std::vector<bool>& evidence) {
+  hopeless_.assign(list_.size(), false);
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    // What nobody calls here may be called by others; it has its price.
+    const bool called = !list_[i].needs.empty() || !uses_[i].empty();
+    hopeless_[i] = called && !evidence[i] && !list_[i].is_fixed;
+    if (!hopeless_[i]) open.push_back(i);
+  }
+  while (!open.empty()) {
+    const std::size_t next = open.back();
+    open.pop_back();
+    for (const std::size_t above : list_[next].entail) {
+      if (!hopeless_[above]) continue;
+      hopeless_[above] = false;
+      open.push_back(above);
+    }
+  }
+  drop_unheeded();
+  for (std::size_t i = 0; i < list_.size(); ++i) {
+    Discipline::Requirement& of = list_[i];
+    if (hopeless_[i]) {
+      of = {.is_possible = false};
+      continue;
+    }
+    of.cost += fold(of.needs);
+    std::erase_if(of.support, [&](std::size_t other) { return hopeless_[other]; });
+    // An override whose base cannot say so: each call of the base is one that does not know.
+    const auto silent = std::erase_if(of.entail, [&](std::size_t other) { return hopeless_[other]; });
+    of.cost += kBrokenCall * static_cast<std::int64_t>(silent);
+  }
 }
 
 }  // namespace tomos::infer

@@ -34,10 +34,19 @@ class Requirements {
   // Those of callers, and theirs: all that follow from those asked for.
   void expand();
 
+  // The global locks that all callers of each method hold: nobody has to be asked to require them
+  // for that to be worth a thought.
+  std::vector<std::set<LockId>> held_at_entry() const;
+
   std::vector<Discipline::Requirement>& list() { return list_; }
   std::pair<MethodId, LockId> key(std::size_t index) const { return keys_[index]; }
   // Whether somebody who calls it holds the lock, or says so.
   std::vector<bool> has_evidence() const;
+  // Of a large program nearly all are of no use: no caller holds the lock, nor any caller's caller.
+  // Those go, and whoever needs one pays for the lack of it. What is left of `needs` is worth
+  // solving; the price of the rest is the result.
+  void drop_hopeless(const std::vector<bool>& evidence);
+  std::int64_t fold(std::vector<Discipline::Need>& needs) const;
 
   // The calls that it is about and that could break it, with what they would have to require.
   struct Use {
@@ -49,8 +58,11 @@ class Requirements {
 
  private:
   bool can_require(MethodId method, LockId lock) const;
+  bool is_global(LockId lock) const;
+  std::vector<const CallSite*> sites_of(MethodId method) const;
   std::int64_t cost(MethodId method) const;
   void find_overridden();
+  void drop_unheeded();
   void expand(std::size_t index);
   void above(std::size_t index);
   LockId seen_from(MethodId overriding, MethodId overridden, LockId lock);
@@ -67,6 +79,7 @@ class Requirements {
   std::vector<Discipline::Requirement> list_;
   std::vector<std::vector<Use>> uses_;
   std::vector<bool> held_somewhere_;
+  std::vector<bool> hopeless_;
   std::size_t expanded_ = 0;
 };
 

@@ -17,6 +17,11 @@ const VarDecl* variable_in(const Expr* of) {
   return reference == nullptr ? nullptr : llvm::dyn_cast<VarDecl>(reference->getDecl());
 }
 
+bool is_null(const Expr* of) {
+  of = of->IgnoreImplicit()->IgnoreParenCasts()->IgnoreImplicit();
+  return llvm::isa<clang::CXXNullPtrLiteralExpr>(of) || llvm::isa<clang::GNUNullExpr>(of);
+}
+
 void variables_in(const Stmt* of, std::set<const VarDecl*>& to) {
   if (of == nullptr) return;
   if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of)) {

@@ -28,6 +28,7 @@ const clang::CXXConstructExpr* construction_of(const clang::Expr* init);
 inline constexpr std::size_t kMaxWraps = 250;
 inline constexpr std::size_t kMaxDepth = 250;
 
+bool is_null(const clang::Expr* of);
 // The variable that an expression names, if that is all.
 const clang::VarDecl* variable_in(const clang::Expr* of);
 // The variables that are named in it.
@@ -50,10 +51,11 @@ class Body {
     ExprId id = core::kNoExpr;  // none: nothing happens
     core::Type type = {.name = "int"};
     bool is_value = true;  // no: some value of the type, and what happens before it is there
+    bool gone = false;     // a null pointer
   };
 
-  // What becomes of a place: named, read, or changed (itself or a part of it).
-  enum class Use : std::uint8_t { kName, kRead, kChange };
+  // What becomes of a place: named, read, changed (itself or a part of it), or left empty.
+  enum class Use : std::uint8_t { kName, kRead, kChange, kMove };
 
   // A block under construction. What wraps has the rest of the block as its last child.
   struct Item {
@@ -171,6 +173,7 @@ class Body {
   ExprId sequence(std::vector<ExprId> steps, clang::SourceLocation at);
   ExprId constant(const char* text, clang::SourceLocation at);
   ExprId null(clang::SourceLocation at);
+  ExprId gone(clang::SourceLocation at);
   ExprId name(const std::string& name, clang::SourceLocation at);
   ExprId make(core::Expr::Kind kind, clang::SourceLocation at, std::vector<ExprId> children,
               std::string name = {});

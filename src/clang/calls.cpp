@@ -458,14 +458,19 @@ Body::Value Body::foreign_method(const CXXMethodDecl& callee, const Expr& object
   std::vector<ExprId> effects;
   const bool is_atomic = owner.starts_with("atomic") || owner.starts_with("__atomic");
   const bool assigns = called == "operator=" || called == "store" || called == "reset";
-  const bool is_pointer = owner.find("_ptr") != std::string::npos;
+  const bool is_pointer =
+      owner.find("_ptr") != std::string::npos || Unit::is_pointer_class(*callee.getParent());
   const bool handed_over = assigns && is_pointer && arguments.size() == 1;
   if (!handed_over) arguments_effect(&callee, arguments, effects, calls_at_once(called));
   if (assigns && (is_atomic || is_pointer)) {
     if (handed_over) {
-      return opaque(type, assign(&object_of, expr(arguments[0], Use::kRead), false, at).id);
+      Value value = expr(arguments[0], Use::kRead);
+      value.gone = is_null(arguments[0]);
+      return opaque(type, assign(&object_of, value, false, at).id);
     }
-    const Value value = opaque(type, sequence(std::move(effects), at));
+    const bool empties = is_pointer && called == "reset";
+    const Value value = {
+        .id = sequence(std::move(effects), at), .type = type, .is_value = false, .gone = empties};
     return opaque(type, assign(&object_of, value, false, at).id);
   }
   if (owner.find("function") != std::string::npos && called == "operator()") {
@@ -479,7 +484,8 @@ Body::Value Body::foreign_method(const CXXMethodDecl& callee, const Expr& object
   // What is held by value changes with its parts; what is pointed to does not.
   if (reads && use == Use::kChange && !is_pointer && !inner_pointer) of_object = Use::kChange;
   if (inner_pointer) of_object = Use::kRead;
-  const bool signals = owner.find("condition_variable") != std::string::npos;
+  const bool signals = unit_.is_condition_class(*callee.getParent()) ||
+                       owner.find("condition_variable") != std::string::npos;
   Value value = signals ? Value{} : expr(&object_of, of_object);
   const bool hands_on = called == "get" || called == "operator->" || called == "operator*" ||
                         called == "value" || called == "lock" || called == "load" ||
@@ -503,7 +509,7 @@ Body::Value Body::foreign_function(const FunctionDecl& callee, const clang::Call
   if (in_std && arguments.size() == 1 &&
       (called == "move" || called == "forward" || called == "as_const" || called == "addressof" ||
        called == "ref" || called == "get" || called == "launder")) {
-    Value value = expr(arguments[0], called == "move" ? Use::kChange : use);
+    Value value = expr(arguments[0], called == "move" ? Use::kMove : use);
     if (unit_.derives(value.type.name, type.name)) return value;
     return opaque(type, value.id);
   }
@@ -564,7 +570,7 @@ Body::Value Body::call(const clang::CallExpr& of, Use use) {
     }
     return unknown_call(of);
   }
-  const bool foreign = unit_.is_foreign(record);
+  const bool foreign = unit_.is_foreign(record) || Unit::is_pointer_class(record);
   if (unit_.is_lock_class(record) || unit_.is_guard_class(record)) {
     std::vector<ExprId> effects;
     arguments_effect(nullptr, arguments, effects, false);

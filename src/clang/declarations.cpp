@@ -69,7 +69,8 @@ void Unit::read_function(const FunctionDecl& of) {
     // Attributes of what is defined elsewhere are facts, too.
     const auto* method = llvm::dyn_cast<CXXMethodDecl>(&of);
     const bool own = method == nullptr || (!is_guard_class(*method->getParent()) &&
-                                           !is_lock_class(*method->getParent()));
+                                           !is_lock_class(*method->getParent()) &&
+                                           !is_pointer_class(*method->getParent()));
     if (function == nullptr && !of.isDependentContext() && of.hasAttrs() && own) declare(of);
     return;
   }
@@ -77,7 +78,10 @@ void Unit::read_function(const FunctionDecl& of) {
   if (!read_.insert(function).second) return;
   if (const auto* method = llvm::dyn_cast<CXXMethodDecl>(function)) {
     const CXXRecordDecl& record = *method->getParent();
-    if (record.isLambda() || is_guard_class(record) || is_lock_class(record)) return;
+    if (record.isLambda() || is_guard_class(record) || is_lock_class(record) ||
+        is_pointer_class(record)) {
+      return;
+    }
   }
   const Home home = declare(*function);
   if (method_at(home).body != core::kNoExpr) return;

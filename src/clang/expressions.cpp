@@ -34,6 +34,11 @@ ExprId Body::constant(const char* text, SourceLocation at) {
 
 ExprId Body::null(SourceLocation at) { return make(Kind::kNull, at, {}); }
 
+// What a pointer leads to when it is set to null: nothing, but never to another object.
+ExprId Body::gone(SourceLocation at) {
+  return make(Kind::kNull, at, {}, std::string(core::kGone));
+}
+
 ExprId Body::name(const std::string& name, SourceLocation at) {
   return make(Kind::kVariable, at, {}, name);
 }
@@ -62,7 +67,10 @@ ExprId Body::coerce(const Value& value, const core::Type& wanted, SourceLocation
       return value.id;
     }
   }
-  const ExprId some = is_value(wanted) ? constant("0", at) : null(at);
+  const ExprId some = is_value(wanted) ? constant("0", at) : value.gone ? gone(at) : null(at);
+  if (value.gone && !is_value(wanted)) {
+    return value.id == core::kNoExpr ? some : make(Kind::kSequence, at, {value.id, some});
+  }
   return value.id == core::kNoExpr ? some : make(Kind::kSequence, at, {value.id, some});
 }
 
@@ -85,6 +93,7 @@ void Body::effect(const Expr* of, Use use) { emit(expr(of, use).id); }
 
 Body::Value Body::variable(const VarDecl& of, Use use, SourceLocation at) {
   const core::Type type = unit_.type_of(of.getType());
+  if (use == Use::kMove) use = Use::kChange;
   if (of.hasGlobalStorage()) {
     if (of.getTLSKind() != VarDecl::TLS_None) return opaque(type, core::kNoExpr);
     unit_.declare_global(of);
@@ -114,6 +123,8 @@ Body::Value Body::variable(const VarDecl& of, Use use, SourceLocation at) {
 
 Body::Value Body::member(const clang::MemberExpr& of, Use use) {
   const SourceLocation at = of.getMemberLoc();
+  const bool moves = use == Use::kMove;
+  if (moves) use = Use::kChange;
   const Use use_of_base =
       of.isArrow() ? Use::kRead : (use == Use::kChange ? Use::kChange : Use::kName);
   const core::Type type = unit_.type_of(of.getType());
@@ -146,7 +157,7 @@ Body::Value Body::member(const clang::MemberExpr& of, Use use) {
   const ExprId place = make(Kind::kField, at, {of_object}, unit_.field_name(*field));
   const bool is_known = unit_.field_type(*field) == type;
   if (use == Use::kChange && !refers && !fixed) {
-    const ExprId changed = make(Kind::kUpdate, at, {place, null(at)});
+    const ExprId changed = make(Kind::kUpdate, at, {place, moves ? gone(at) : null(at)});
     if (is_value(type) || !is_known) return opaque(type, changed);
     // Still the same object.
     const ExprId again = make(Kind::kField, at, {of_object}, unit_.field_name(*field));
@@ -265,7 +276,7 @@ Body::Value Body::construct(const clang::CXXConstructExpr& of) {
   const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
   const clang::CXXRecordDecl& record = *constructor.getParent();
   std::vector<ExprId> effects;
-  if (unit_.is_foreign(record) || record.isLambda()) {
+  if (unit_.is_foreign(record) || record.isLambda() || Unit::is_pointer_class(record)) {
     const bool thread = is_of_std(record) && record.getDeclName().isIdentifier() &&
                         (plain_name(record) == "thread" || plain_name(record) == "jthread");
     if (thread && !arguments.empty()) {
@@ -297,6 +308,8 @@ Body::Value Body::construct(const clang::CXXConstructExpr& of) {
 
 Body::Value Body::expr(const Expr* of, Use use) {
   if (of == nullptr) return {};
+  // Only of a field of its own.
+  if (use == Use::kMove && !llvm::isa<clang::MemberExpr>(of->IgnoreParens())) use = Use::kChange;
   if (depth_ > kMaxDepth) return opaque(unit_.type_of(of->getType()), too_deep(of->getExprLoc()));
   ++depth_;
   const SourceLocation at = of->getExprLoc();
@@ -385,7 +398,8 @@ Body::Value Body::expr(const Expr* of, Use use) {
     }
     if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(of)) {
       if (binary->isAssignmentOp()) {
-        const Value value = expr(binary->getRHS(), Use::kRead);
+        Value value = expr(binary->getRHS(), Use::kRead);
+        value.gone = is_null(binary->getRHS());
         return assign(binary->getLHS(), value, binary->isCompoundAssignmentOp(), at);
       }
       const ExprId left = expr(binary->getLHS(), Use::kRead).id;

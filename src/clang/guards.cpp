@@ -419,9 +419,20 @@ bool Body::lock_effect(const clang::CallExpr& call) {
     }
     return true;
   }
-  const auto does = unit_.lock_call(call, scope());
+  auto does = unit_.lock_call(call, scope());
   if (!does) return false;
   const SourceLocation at = call.getBeginLoc();
+  if (does->locks.empty() && does->guard == nullptr) {
+    // A lock in an object that has no name yet.
+    std::vector<const Expr*> places(call.arg_begin(), call.arg_end());
+    if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(&call)) {
+      places.push_back(member->getImplicitObjectArgument());
+    }
+    for (const Expr* place : places) {
+      if (!unit_.lock_type(place->getType())) continue;
+      if (auto lock = path_of(place, scope(), at)) does->locks.push_back(std::move(*lock));
+    }
+  }
   switch (does->kind) {
     case LockCall::Kind::kLock:
     case LockCall::Kind::kUnlock: {

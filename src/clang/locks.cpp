@@ -142,7 +142,9 @@ std::optional<LockPath> Unit::path(const Expr* of, const Scope& scope) {
     const FunctionDecl* callee = call->getDirectCallee();
     if (callee == nullptr) return std::nullopt;
     const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(call);
-    if (is_of_std(*callee) && callee->getDeclName().isIdentifier()) {
+    const auto* method = llvm::dyn_cast<CXXMethodDecl>(callee);
+    const bool of_pointer = method != nullptr && is_pointer_class(*method->getParent());
+    if ((is_of_std(*callee) || of_pointer) && callee->getDeclName().isIdentifier()) {
       const llvm::StringRef name = plain_name(*callee);
       if (member != nullptr && (name == "get" || name == "value" || name == "mutex")) {
         return path(member->getImplicitObjectArgument(), scope);

@@ -250,7 +250,20 @@ std::string Unit::function_name(const FunctionDecl& of) {
 
 namespace {
 
-// The T of a class of the standard library that stands for a T elsewhere, or nowhere yet.
+// A pointer class of the project: P<T> with a T* operator->().
+bool leads_to(const CXXRecordDecl& record, QualType object) {
+  const CXXRecordDecl* definition = record.getDefinition();
+  if (definition == nullptr || object->getAsRecordDecl() == nullptr || is_of_std(record)) {
+    return false;
+  }
+  return std::ranges::any_of(definition->methods(), [&](const CXXMethodDecl* method) {
+    const QualType result = method->getReturnType();
+    return method->getOverloadedOperator() == clang::OO_Arrow && result->isPointerType() &&
+           result->getPointeeType()->getAsRecordDecl() == object->getAsRecordDecl();
+  });
+}
+
+// The T of a class that stands for a T elsewhere, or nowhere yet.
 QualType held_by(const CXXRecordDecl& record) {
   const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(&record);
   if (special == nullptr || !record.getDeclName().isIdentifier()) return {};
@@ -259,12 +272,18 @@ QualType held_by(const CXXRecordDecl& record) {
                      name == "optional" || name == "reference_wrapper" || name == "atomic" ||
                      name == "__shared_ptr" || name == "__shared_ptr_access" ||
                      name == "scoped_refptr" || name == "not_null";
-  if (!holds || special->getTemplateArgs().size() == 0) return {};
+  if (special->getTemplateArgs().size() == 0) return {};
   const clang::TemplateArgument& first = special->getTemplateArgs()[0];
-  return first.getKind() == clang::TemplateArgument::Type ? first.getAsType() : QualType();
+  if (first.getKind() != clang::TemplateArgument::Type) return {};
+  return holds || leads_to(record, first.getAsType()) ? first.getAsType() : QualType();
 }
 
 }  // namespace
+
+bool Unit::is_pointer_class(const RecordDecl& of) {
+  const auto* record = llvm::dyn_cast<CXXRecordDecl>(&of);
+  return record != nullptr && !is_of_std(*record) && !held_by(*record).isNull();
+}
 
 QualType Unit::object_type(QualType type) {
   type = type.getNonReferenceType();
@@ -391,10 +410,26 @@ bool Unit::is_lock_class(const RecordDecl& of) {
          });
 }
 
+// A condition variable: one waits for it, and signals it.
+bool Unit::is_condition_class(const RecordDecl& of) {
+  const auto* record = llvm::dyn_cast<CXXRecordDecl>(&of);
+  if (record == nullptr || !record->hasDefinition() || record->isLambda()) return false;
+  bool waits = false;
+  bool signals = false;
+  for (const CXXMethodDecl* method : record->methods()) {
+    const llvm::StringRef name = plain_name(*method);
+    waits |= name.starts_with_insensitive("wait") && method->getNumParams() > 0 &&
+             lock_type(method->getParamDecl(0)->getType());
+    signals |= name.starts_with_insensitive("signal") || name.starts_with_insensitive("notify");
+  }
+  return waits && signals;
+}
+
 // A field by value that is a lock, here or in a base: the class looks after itself.
 bool Unit::owns_locks(const RecordDecl& of) {
   const RecordDecl* record = of.getDefinition();
   if (record == nullptr) return false;
+  if (is_condition_class(*record)) return true;
   for (const clang::FieldDecl* field : record->fields()) {
     const QualType type = field->getType();
     if (!type->isPointerType() && !type->isReferenceType() && lock_type(type)) return true;

@@ -2,6 +2,7 @@
 #include "clang/read_cpp.h"
 
 #include <clang/AST/ASTConsumer.h>
+#include <clang/Driver/Options.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
@@ -11,6 +12,9 @@
 #include <clang/Tooling/JSONCompilationDatabase.h>
 #include <clang/Tooling/Tooling.h>
 #include <fmt/format.h>
+#include <llvm/Option/Arg.h>
+#include <llvm/Option/ArgList.h>
+#include <llvm/Option/OptTable.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
 #include <algorithm>
@@ -24,7 +28,7 @@
 #include <thread>
 #include <utility>
 
-#include "clang/cache.h"
+#include "summary/cache.h"
 #include "clang/unit.h"
 
 namespace tomos::cpp {
@@ -108,6 +112,23 @@ class Action : public clang::ASTFrontendAction {
   Comments comments_;
 };
 
+// What only another compiler knows: clang would refuse to do anything.
+void drop_unknown(std::vector<std::string>& arguments) {
+  std::vector<const char*> words;
+  for (std::size_t i = 1; i < arguments.size(); ++i) words.push_back(arguments[i].c_str());
+  unsigned missing = 0;
+  unsigned count = 0;
+  const llvm::opt::InputArgList parsed = clang::driver::getDriverOptTable().ParseArgs(
+      words, missing, count, llvm::opt::Visibility(clang::driver::options::ClangOption));
+  std::set<std::string> unknown;
+  for (const llvm::opt::Arg* word : parsed.filtered(clang::driver::options::OPT_UNKNOWN)) {
+    unknown.insert(word->getAsString(parsed));
+  }
+  std::erase_if(arguments, [&](const std::string& word) {
+    return unknown.contains(word) || word.starts_with("-fplugin");
+  });
+}
+
 std::vector<std::string> arguments_for(const CompileCommand& command,
                                        const std::vector<std::string>& flags) {
   using namespace clang::tooling;
@@ -129,6 +150,7 @@ std::vector<std::string> arguments_for(const CompileCommand& command,
       at = arguments.erase(at, at + std::min<std::ptrdiff_t>(2, arguments.end() - at));
     }
   }
+  drop_unknown(arguments);
   // The scopes of tomos.h are there, and nothing else is said about the source.
   std::vector<std::string> extra = {"-resource-dir=" TOMOS_CLANG_RESOURCES, "-D__TOMOS__=1", "-w",
                                     "-Qunused-arguments"};
@@ -238,6 +260,7 @@ Result<Sources> read_cpp(const Options& options) {
   Merger merger;
   std::mutex mutex;
   std::atomic<std::size_t> next = 0;
+  std::size_t done = 0;
   std::size_t merged = 0;
   std::map<std::size_t, Read> waiting;
   // Merged in the order of the files, so that the result does not depend on who is done first.
@@ -259,6 +282,7 @@ Result<Sources> read_cpp(const Options& options) {
         }
         waiting.erase(at);
       }
+      if (options.progress) options.progress(++done, commands->size());
     }
   };
   {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ struct Options {
   std::vector<std::string> flags;  // after those of the database
   std::size_t jobs = 1;            // translation units at a time
   std::string cache;               // folder for summaries of earlier runs; empty: none
+  // Told of every unit that is done, and how many there are; one call at a time.
+  std::function<void(std::size_t, std::size_t)> progress;
 };
 
 struct LeftOut {  // a translation unit that does not compile

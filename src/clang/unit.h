@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include "clang/summary.h"
+#include "summary/summary.h"
 #include "core/program.h"
 
 namespace tomos::cpp {
@@ -100,6 +100,8 @@ class Unit {
   bool is_lock_class(const clang::RecordDecl& record);
   bool is_guard_class(const clang::RecordDecl& record);  // RAII
   bool owns_locks(const clang::RecordDecl& record);
+  bool is_condition_class(const clang::RecordDecl& record);
+  static bool is_pointer_class(const clang::RecordDecl& record);  // not of the standard library
   bool is_foreign_object(clang::QualType type);  // a container, a string...
   bool derives(const std::string& name, const std::string& from) const;
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -98,13 +99,24 @@ std::string cache_folder() {
   return {};
 }
 
+// On a terminal: how far it has come. The line is taken away at the end.
+std::function<void(std::size_t, std::size_t)> show_progress() {
+  if (::isatty(STDERR_FILENO) == 0) return {};
+  return [](std::size_t done, std::size_t all) {
+    fmt::print(stderr, "\r{}/{} units", done, all);
+    if (done == all) fmt::print(stderr, "\r\033[K");
+    (void)std::fflush(stderr);
+  };
+}
+
 // What does not compile is left out, and said so: of some units something is better than nothing.
 Result<core::Program> read_units(const InferOptions& options, std::vector<std::string>& notes) {
   auto sources = read_cpp({.build = options.build,
                            .files = options.files,
                            .flags = options.flags,
                            .jobs = options.jobs,
-                           .cache = options.no_cache ? "" : cache_folder()});
+                           .cache = options.no_cache ? "" : cache_folder(),
+                           .progress = show_progress()});
   if (!sources) return std::unexpected(sources.error());
   for (const cpp::LeftOut& unit : sources->left_out) {
     (void)std::fwrite(unit.messages.data(), 1, unit.messages.size(), stderr);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -52,6 +53,9 @@ struct Type {
 
   friend bool operator==(const Type&, const Type&) = default;
 };
+
+// The name of a null that a front end knows to be one, not just some value that it does not know.
+inline constexpr std::string_view kGone = "gone";
 
 enum class ExprId : std::uint32_t {};
 inline constexpr ExprId kNoExpr{0xffffffff};

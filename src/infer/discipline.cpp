@@ -1,8 +1,6 @@
 #include "infer/discipline.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstdio>
 #include <numeric>
 #include <utility>
 
@@ -180,7 +178,6 @@ Choice solve(const Discipline& discipline, int conflicts) {
       }
       continue;
     }
-    if (getenv("DBG")&& component.requirements.size()>50) fprintf(stderr,"component %zu fields %zu reqs\n",component.fields.size(),component.requirements.size());
     ComponentSolver(discipline, component, literals).run(choice, conflicts);
   }
   choice.cost = cost_of(discipline, choice).value_or(-1);

@@ -27,6 +27,7 @@ class Walker {
     for (int round = 0; round < kMostRounds; ++round) {
       Flow before = std::exchange(made_, {});
       made_.changing = std::move(before.changing);
+      made_.wandering = std::move(before.wandering);
       known_holds_.clear();
       acquires_ = std::move(before.acquires);
       releases_ = std::move(before.releases);
@@ -35,6 +36,7 @@ class Walker {
       if (round == 0) {
         initialising_ = initialising_methods(made_, classes_);
         made_.changing = changing_fields(made_, initialising_, locks_);
+        made_.wandering = wandering_fields(made_, classes_);
       } else if (made_.acquires == acquires_ && made_.releases == releases_) {
         break;
       }
@@ -63,7 +65,7 @@ class Walker {
   // In the first round it is not known what changes: what is not said to is taken not to.
   bool is_final(const Field& field) const {
     if (field.guard.kind == Guard::Kind::kFinal) return true;
-    return field.guard.kind == Guard::Kind::kUnset && !made_.changing.contains(&field);
+    return field.guard.kind == Guard::Kind::kUnset && !made_.wandering.contains(&field);
   }
 
   void begin(MethodId id) {
@@ -273,6 +275,12 @@ class Walker {
             .access = at};
   }
 
+  bool is_gone(ExprId id) const {
+    const Expr& of = program_[id];
+    if (of.kind == Expr::Kind::kSequence && !of.children.empty()) return is_gone(of.children.back());
+    return of.kind == Expr::Kind::kNull && of.name == core::kGone;
+  }
+
   // Its index, if it was noted.
   std::optional<std::size_t> access(ExprId id, const Field& field, Substitution theta,
                                     Access::Kind kind, bool unshared) {
@@ -322,7 +330,9 @@ class Walker {
     const Value object_value = object(left.children[0]);
     const Value value = expr(of.children[1]);
     if (auto use = classes_.field(object_value.type, object_value.path, left.name)) {
-      access(id, *use->field, std::move(use->theta), kind, object_value.unshared);
+      const auto at =
+          access(id, *use->field, std::move(use->theta), kind, object_value.unshared);
+      if (at) made_.accesses[*at].empties = is_gone(of.children[1]);
     }
     return {.type = value.type, .path = value.path};
   }

@@ -46,6 +46,7 @@ struct Access {
   Substitution theta;  // this and the ghost parameters of the field's class, here
   HoldsId holds = {};
   bool changes = false;   // what the field leads to may be changed through it
+  bool empties = false;   // a write of null
   bool unshared = false;  // nobody else can see the object
 };
 
@@ -78,6 +79,8 @@ struct Flow {
   // Fields that are written when others can see them. Those without a guard that are not among
   // them never change, and lock expressions may use them.
   std::set<const core::Field*> changing;
+  // Those that may lead to one object now and to another later; to none is not another.
+  std::set<const core::Field*> wandering;
   // What methods leave acquired or released, beyond what they declare.
   std::map<MethodId, std::vector<LockId>> acquires;
   std::map<MethodId, std::vector<LockId>> releases;

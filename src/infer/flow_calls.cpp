@@ -40,6 +40,23 @@ std::set<const core::Field*> changing_fields(const Flow& flow,
   return found;
 }
 
+std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& classes) {
+  std::set<const core::Field*> found;
+  std::map<const core::Field*, std::set<ExprId>> writes;
+  for (const Access& access : flow.accesses) {
+    if (access.kind == Access::Kind::kRead || access.unshared || access.empties) continue;
+    if (!flow.changing.contains(access.field)) continue;
+    found.insert(access.field);
+    writes[access.field].insert(access.expr);
+  }
+  std::erase_if(found, [&](const core::Field* field) {
+    const bool leads_to_lock = !classes.is_reentrant(field->type) ||
+                               field->type.name == "recursive_mutex";
+    return leads_to_lock && writes[field].size() == 1;
+  });
+  return found;
+}
+
 void exclude_for_callers(Flow& flow, Locks& locks) {
   std::map<MethodId, std::vector<const CallSite*>> calls;
   for (const CallSite& site : flow.calls) {

@@ -42,8 +42,11 @@ constexpr std::int64_t kOwnCost = 2;    // of the object, or of its base
 constexpr std::int64_t kOuterCost = 5;  // of an object that this one leads to
 constexpr std::int64_t kNearCost = 3;   // a global lock for a global beside it
 constexpr std::int64_t kFarCost = 9;
-constexpr std::int64_t kForObjectsCost = 8;  // a global lock for a field of objects
-constexpr std::int64_t kNearClassCost = 10;  // and, once, for their class
+// A global lock for a field of objects, and, once, for their class: dear if nothing says that the
+// class knows of the lock, for then it may just happen to be held.
+constexpr std::int64_t kNearFieldCost = 4;
+constexpr std::int64_t kFarFieldCost = 8;
+constexpr std::int64_t kNearClassCost = 6;
 constexpr std::int64_t kFarClassCost = 24;
 constexpr std::int64_t kOneMethodCost = 6;  // not its own lock, and only one method to tell
 // Only for writes. Dear enough that a few reads without the lock stand out as findings instead.
@@ -93,6 +96,7 @@ class Finder {
   GuardInference run() {
     for (const Access& access : flow_.accesses) accesses_[access.field].push_back(&access);
     at_entry_ = requirements_.held_at_entry();
+    find_dealing();
     for (Class& of : program_.classes) {
       for (Field& field : of.fields) add(field, &of);
     }
@@ -192,7 +196,9 @@ class Finder {
     } else {
       const Field* global = classes_.global(locks_[root].name);
       const bool near = global->position.file == field.position.file;
-      cost = of_object ? kForObjectsCost : near ? kNearCost : kFarCost;
+      cost = of_object ? (knows_of(*owner, lock) ? kNearFieldCost : kFarFieldCost)
+             : near    ? kNearCost
+                       : kFarCost;
     }
     const bool one_method = std::ranges::all_of(
         accesses, [&](const Access* access) { return access->method == accesses[0]->method; });
@@ -336,10 +342,38 @@ class Finder {
   std::size_t class_under(const Class& of, LockId lock) {
     const auto known = classes_under_.find({&of, lock});
     if (known != classes_under_.end()) return known->second;
-    const Field* global = classes_.global(locks_[locks_.root(lock).first].name);
-    const bool near = global->position.file == of.position.file;
-    const std::size_t made = requirements_.premise(near ? kNearClassCost : kFarClassCost);
+    const std::size_t made =
+        requirements_.premise(knows_of(of, lock) ? kNearClassCost : kFarClassCost);
     return classes_under_[{&of, lock}] = made;
+  }
+
+  // A class knows of a global lock that is declared beside it, and of one that its own methods
+  // acquire or say that they need, or functions beside it do.
+  bool knows_of(const Class& of, LockId lock) const {
+    const Field* global = classes_.global(locks_[locks_.root(lock).first].name);
+    return global->position.file == of.position.file ||
+           dealing_classes_.contains({&of, lock}) ||
+           dealing_files_.contains({of.position.file, lock});
+  }
+
+  void find_dealing() {
+    const auto add = [&](MethodId method, LockId lock) {
+      if (method == kMain || !is_global(lock)) return;
+      const MethodOf& of = classes_[method];
+      dealing_files_.insert({of.method->position.file, lock});
+      if (of.owner != nullptr) dealing_classes_.insert({of.owner, lock});
+    };
+    const auto add_held = [&](MethodId method, HoldsId at) {
+      for (const auto& [lock, hold] : flow_[at]) {
+        if (hold.depth > 0) add(method, lock);
+      }
+    };
+    for (const Access& access : flow_.accesses) add_held(access.method, access.holds);
+    for (const CallSite& site : flow_.calls) add_held(site.caller, site.holds);
+    for (std::size_t i = 0; i < classes_.method_count(); ++i) {
+      const auto id = static_cast<MethodId>(i);
+      for (const LockId lock : classes_[id].method->requires_held) add(id, lock);
+    }
   }
 
   // A lock that nobody was ever seen to hold at an access, nor any caller, guards nothing.
@@ -525,6 +559,8 @@ class Finder {
   Requirements requirements_;
   std::map<const Field*, std::vector<const Access*>> accesses_;
   std::vector<std::set<LockId>> at_entry_;  // of each method
+  std::set<std::pair<const Class*, LockId>> dealing_classes_;
+  std::set<std::pair<std::uint32_t, LockId>> dealing_files_;
   std::vector<Subject> subjects_;
   std::map<std::pair<const Class*, LockId>, std::size_t> classes_under_;
   GuardInference made_;

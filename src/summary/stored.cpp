@@ -1,24 +1,16 @@
-#include "clang/cache.h"
+#include "summary/stored.h"
 
-#include <dlfcn.h>
-#include <fmt/format.h>
-#include <unistd.h>
-#include <xxhash.h>
-
-#include <concepts>
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
+#include <map>
 #include <set>
-#include <sstream>
 #include <type_traits>
 #include <utility>
 
 namespace tomos::cpp {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // Both directions have one description of the data, below: a stream either puts a value at the end
 // of its bytes or takes it from their beginning.
@@ -43,9 +35,52 @@ struct In {
 };
 
 template <class Stream, class T>
-  requires std::is_arithmetic_v<T> || std::is_enum_v<T>
+  requires std::is_integral_v<T>
 void pass(Stream& stream, T& value) {
   stream.raw(&value, sizeof value);
+}
+
+// Any byte could be there, and a bool or an enumerator cannot be just any.
+template <class Stream>
+void pass(Stream& stream, bool& value) {
+  std::uint8_t byte = value ? 1 : 0;
+  stream.raw(&byte, 1);
+  if constexpr (Stream::kReads) {
+    stream.good &= byte <= 1;
+    value = byte == 1;
+  }
+}
+
+constexpr core::Lock::Kind last_of(core::Lock::Kind) { return core::Lock::Kind::kField; }
+constexpr core::Basic last_of(core::Basic) { return core::Basic::kError; }
+constexpr core::Predicate::Kind last_of(core::Predicate::Kind) {
+  return core::Predicate::Kind::kHeld;
+}
+constexpr core::Expr::Kind last_of(core::Expr::Kind) { return core::Expr::Kind::kContinue; }
+constexpr core::Expr::Excused last_of(core::Expr::Excused) {
+  return core::Expr::Excused::kReported;
+}
+constexpr core::Guard::Kind last_of(core::Guard::Kind) { return core::Guard::Kind::kAtomic; }
+constexpr core::Method::Kind last_of(core::Method::Kind) {
+  return core::Method::Kind::kDestructor;
+}
+// Numbers of things, which are looked at when all are there.
+constexpr core::LockId last_of(core::LockId) { return core::LockId{~0U}; }
+constexpr core::TermId last_of(core::TermId) { return core::TermId{~0U}; }
+constexpr core::ExprId last_of(core::ExprId) { return core::ExprId{~0U}; }
+
+template <class Stream, class T>
+  requires std::is_enum_v<T>
+void pass(Stream& stream, T& value) {
+  auto number = std::to_underlying(value);
+  stream.raw(&number, sizeof number);
+  if constexpr (Stream::kReads) {
+    if (number > std::to_underlying(last_of(value))) {
+      stream.good = false;
+      number = 0;
+    }
+    value = static_cast<T>(number);
+  }
 }
 
 template <class Stream>
@@ -101,8 +136,12 @@ void pass(Stream& stream, Source& of);
 template <class Stream, class T>
 void pass(Stream& stream, std::vector<T>& all) {
   const std::uint32_t size = pass_size(stream, all);
-  if constexpr (Stream::kReads) all.resize(size);
-  for (T& one : all) pass(stream, one);
+  if constexpr (Stream::kReads) {
+    // One at a time: a size that the bytes do not bear out costs nothing.
+    for (std::uint32_t i = 0; i < size && stream.good; ++i) pass(stream, all.emplace_back());
+  } else {
+    for (T& one : all) pass(stream, one);
+  }
 }
 
 template <class Stream, class T>
@@ -285,96 +324,182 @@ void pass(Stream& stream, Summary& of) {
   pass(stream, unknown_calls);
 }
 
-std::optional<std::string> text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) return std::nullopt;
-  return std::move(text).str();
+template <class Stream>
+void pass(Stream& stream, Stored& of) {
+  auto& [made_by, sources, summary] = of;
+  pass(stream, made_by);
+  pass(stream, sources);
+  pass(stream, summary);
 }
+
+// Deeper or larger than the front end makes them: no walk over a program may run out of stack or
+// time.
+constexpr std::size_t kMostDepth = 4000;
+constexpr std::size_t kMostExprs = 50'000'000;
+constexpr std::size_t kLongestLock = 100;
+
+// Whether everything that a program refers to is there, and expressions have the parts that their
+// kinds have.
+class Check {
+ public:
+  explicit Check(const core::Program& program) : program_(program) {}
+
+  bool run() {
+    const auto& exprs = program_.exprs;
+    for (std::size_t i = 0; i < program_.locks.size(); ++i) {
+      good_ &= program_.locks.root(static_cast<core::LockId>(i)).second <= kLongestLock;
+      if (!good_) return false;
+    }
+    depths_.resize(exprs.size());
+    sizes_.resize(exprs.size());
+    for (std::size_t i = 0; i < program_.terms.size(); ++i) {
+      const core::Term& term = program_.terms[i];
+      if (!term.predicate) continue;
+      good_ &= is_lock(term.predicate->lock) && index(term.then) < i && index(term.otherwise) < i;
+    }
+    for (std::size_t i = 0; i < exprs.size() && good_; ++i) expr(i);
+    for (const core::Class& of : program_.classes) {
+      position(of.position);
+      for (const core::Type& base : of.bases) type(base);
+      for (const core::Field& field : of.fields) this->field(field);
+      for (const core::Method& method : of.methods) this->method(method);
+    }
+    for (const core::Field& global : program_.globals) field(global);
+    for (const core::Method& function : program_.functions) method(function);
+    body(program_.main);
+    return good_;
+  }
+
+ private:
+  static std::size_t index(auto id) { return static_cast<std::size_t>(id); }
+  bool is_lock(core::LockId id) const { return index(id) < program_.locks.size(); }
+  void lock(core::LockId id) { good_ &= is_lock(id); }
+  void locks(const std::vector<core::LockId>& all) {
+    for (const core::LockId one : all) lock(one);
+  }
+  void type(const core::Type& of) { locks(of.locks); }
+  void position(const core::Position& at) {
+    good_ &= at.line == 0 || at.file < program_.files.size();
+  }
+  void term(core::TermId id) { good_ &= index(id) < program_.terms.size(); }
+  void body(core::ExprId id) {
+    good_ &= id == core::kNoExpr || index(id) < program_.exprs.size();
+  }
+
+  void field(const core::Field& of) {
+    type(of.type);
+    lock(of.guard.lock);
+    position(of.position);
+    position(of.end);
+  }
+
+  void method(const core::Method& of) {
+    if (of.atomicity) term(*of.atomicity);
+    type(of.result);
+    for (const core::Parameter& parameter : of.parameters) {
+      type(parameter.type);
+      position(parameter.position);
+    }
+    locks(of.requires_held);
+    locks(of.acquires);
+    locks(of.releases);
+    body(of.body);
+    position(of.position);
+    position(of.end);
+  }
+
+  // How many children it has, at least and at most.
+  static std::pair<std::size_t, std::size_t> count(core::Expr::Kind kind) {
+    using enum core::Expr::Kind;
+    constexpr std::size_t kMany = ~std::size_t{0};
+    switch (kind) {
+      case kVariable:
+      case kConstant:
+      case kNull:
+      case kBreak:
+      case kContinue:
+        return {0, 0};
+      case kNew:
+      case kOperator:
+      case kSequence:
+        return {0, kMany};
+      case kCall:
+        return {1, kMany};
+      case kAssign:
+      case kUpdate:
+      case kLet:
+      case kWhile:
+      case kSync:
+        return {2, 2};
+      case kIf:
+        return {3, 3};
+      case kReturn:
+        return {0, 1};
+      case kField:
+      case kLock:
+      case kUnlock:
+      case kTryLock:
+      case kWait:
+      case kAtomic:
+      case kExpect:
+      case kFork:
+      case kNoWarn:
+        return {1, 1};
+    }
+    return {1, 0};
+  }
+
+  // Parts come before the whole, so that there are no circles.
+  void expr(std::size_t i) {
+    using enum core::Expr::Kind;
+    const core::Expr& of = program_.exprs[i];
+    const auto [least, most] = count(of.kind);
+    good_ &= of.children.size() >= least && of.children.size() <= most;
+    if (!good_) return;
+    position(of.position);
+    position(of.end);
+    locks(of.locks);
+    type(of.type);
+    if (of.kind == kExpect) term(of.expected);
+    depths_[i] = 1;
+    sizes_[i] = 1;
+    for (const core::ExprId child : of.children) {
+      if (child == core::kNoExpr && of.kind == kCall && child == of.children[0]) continue;
+      good_ &= index(child) < i;
+      if (!good_) return;
+      depths_[i] = std::max(depths_[i], depths_[index(child)] + 1);
+      sizes_[i] = std::min(kMostExprs, sizes_[i] + sizes_[index(child)]);
+    }
+    good_ &= depths_[i] < kMostDepth && sizes_[i] < kMostExprs;
+    const auto kind_of_first = [&] { return program_[of.children[0]].kind; };
+    if (of.kind == kFork) good_ &= kind_of_first() == kCall;
+    if (of.kind == kAssign || of.kind == kUpdate) {
+      good_ &= kind_of_first() == kVariable || kind_of_first() == kField;
+    }
+  }
+
+  const core::Program& program_;
+  std::vector<std::size_t> depths_;
+  std::vector<std::size_t> sizes_;  // as a tree
+  bool good_ = true;
+};
 
 }  // namespace
 
-std::uint64_t content_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
-
-Cache::Cache(std::string folder) : folder_(std::move(folder)) {
-  if (folder_.empty()) return;
-  // Another build of this code may see other things in the same source.
-  Dl_info own = {};
-  std::error_code error;
-  const fs::path self =
-      ::dladdr(reinterpret_cast<void*>(&content_of), &own) != 0 ? own.dli_fname : "";
-  const auto time = fs::last_write_time(self, error).time_since_epoch().count();
-  const std::string name = fmt::format("{} {}", self.string(), time);
-  tool_ = content_of(name);
-  if (error) folder_.clear();
-}
-
-std::string Cache::file_of(const std::string& made_by) const {
-  return fmt::format("{}/{:016x}", folder_,
-                     XXH3_64bits_withSeed(made_by.data(), made_by.size(), tool_));
-}
-
-bool Cache::is_unchanged(const Source& source) {
-  {
-    const std::scoped_lock lock(mutex_);
-    const auto known = contents_.find(source.path);
-    if (known != contents_.end()) return known->second == source.content;
-  }
-  const auto text = text_of(source.path);
-  const std::uint64_t content = text ? content_of(*text) : 0;
-  const std::scoped_lock lock(mutex_);
-  contents_.emplace(source.path, content);
-  return text && content == source.content;
-}
-
-// The file: a checksum of all that follows, the command, the sources, the summary.
-std::optional<Summary> Cache::find(const std::string& made_by) {
-  if (folder_.empty()) return std::nullopt;
-  const auto bytes = text_of(file_of(made_by));
-  if (!bytes || bytes->size() < sizeof(std::uint64_t)) return std::nullopt;
-  In stream = {.bytes = *bytes};
-  std::uint64_t checksum = 0;
-  pass(stream, checksum);
-  if (checksum != content_of(stream.bytes)) return std::nullopt;
-  std::string command;
-  std::vector<Source> sources;
-  pass(stream, command);
-  pass(stream, sources);
-  if (!stream.good || command != made_by) return std::nullopt;
-  for (const Source& source : sources) {
-    if (!is_unchanged(source)) return std::nullopt;
-  }
-  Summary summary;
-  pass(stream, summary);
-  if (!stream.good) return std::nullopt;
-  return summary;
-}
-
-void Cache::keep(const std::string& made_by, Summary& summary, std::vector<Source>& sources) const {
-  if (folder_.empty()) return;
+std::string pack(Stored stored) {
   Out stream;
-  std::string command = made_by;
-  pass(stream, command);
-  pass(stream, sources);
-  pass(stream, summary);
-  std::uint64_t checksum = content_of(stream.bytes);
-  Out head;
-  pass(head, checksum);
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  // Others may read and write the same: they see all of it or nothing.
-  const std::string path = file_of(made_by);
-  const std::string partial = fmt::format("{}.{}", path, ::getpid());
-  {
-    std::ofstream file(partial, std::ios::binary);
-    file << head.bytes << stream.bytes;
-    file.close();
-    if (!file) {
-      fs::remove(partial, error);
-      return;
-    }
+  pass(stream, stored);
+  return std::move(stream.bytes);
+}
+
+std::optional<Stored> unpack(std::string_view bytes) {
+  In stream = {.bytes = bytes};
+  Stored stored;
+  pass(stream, stored);
+  if (!stream.good || !stream.bytes.empty() || !Check(stored.summary.program).run()) {
+    return std::nullopt;
   }
-  fs::rename(partial, path, error);
+  return stored;
 }
 
 }  // namespace tomos::cpp

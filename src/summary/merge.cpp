@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "clang/summary.h"
+#include "summary/summary.h"
 
 namespace tomos::cpp {
 

@@ -10,15 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "clang/summary.h"
+#include "summary/stored.h"
+#include "summary/summary.h"
 
 namespace tomos::cpp {
-
-// What a summary was made from.
-struct Source {
-  std::string path;
-  std::uint64_t content = 0;
-};
 
 std::uint64_t content_of(std::string_view text);
 
@@ -30,7 +25,8 @@ class Cache {
   // `made_by` is the command that parses the unit: directory, flags and file.
   std::optional<Summary> find(const std::string& made_by);
   // A cache that cannot be written is none, and does no harm.
-  void keep(const std::string& made_by, Summary& summary, std::vector<Source>& sources) const;
+  void keep(const std::string& made_by, const Summary& summary,
+            const std::vector<Source>& sources) const;
 
  private:
   std::string file_of(const std::string& made_by) const;

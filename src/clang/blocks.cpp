@@ -160,8 +160,7 @@ ExprId Body::block(const Part& part, SourceLocation end, bool is_loop) {
   std::vector<Item> items = std::move(blocks_.back().items);
   blocks_.pop_back();
   state_.bound = bound;
-  std::erase_if(state_.objects,
-                [&](const Named& object) { return object.block > blocks_.size(); });
+  std::erase_if(state_.objects, [&](const Named& object) { return object.block > blocks_.size(); });
   wraps_ = wraps;
   std::vector<ExprId> rest;
   for (auto item = items.rbegin(); item != items.rend(); ++item) {

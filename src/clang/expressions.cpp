@@ -35,9 +35,7 @@ ExprId Body::constant(const char* text, SourceLocation at) {
 ExprId Body::null(SourceLocation at) { return make(Kind::kNull, at, {}); }
 
 // What a pointer leads to when it is set to null: nothing, but never to another object.
-ExprId Body::gone(SourceLocation at) {
-  return make(Kind::kNull, at, {}, std::string(core::kGone));
-}
+ExprId Body::gone(SourceLocation at) { return make(Kind::kNull, at, {}, std::string(core::kGone)); }
 
 ExprId Body::name(const std::string& name, SourceLocation at) {
   return make(Kind::kVariable, at, {}, name);

@@ -95,8 +95,8 @@ void Body::declaration(const VarDecl& variable) {
   Value value;
   if (init != nullptr)
     value = expr(init, variable.getType()->isReferenceType() ? Use::kName : Use::kRead);
-  const bool by_value =
-      !variable.getType()->isReferenceType() && record != nullptr && !unit_.is_foreign(*record);
+  const bool by_value = !variable.getType()->isReferenceType() && record != nullptr &&
+                        !unit_.is_foreign(*record) && !Unit::is_pointer_class(*record);
   ExprId made = coerce(value, type, at);
   if (by_value && (value.id == core::kNoExpr || program_[made].kind == Kind::kNull)) {
     made = program_.add({.kind = Kind::kNew, .position = unit_.position(at), .type = type});

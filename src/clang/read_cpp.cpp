@@ -28,8 +28,8 @@
 #include <thread>
 #include <utility>
 
-#include "summary/cache.h"
 #include "clang/unit.h"
+#include "summary/cache.h"
 
 namespace tomos::cpp {
 

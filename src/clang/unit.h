@@ -20,8 +20,8 @@
 #include <string_view>
 #include <vector>
 
-#include "summary/summary.h"
 #include "core/program.h"
+#include "summary/summary.h"
 
 namespace tomos::cpp {
 
@@ -102,7 +102,7 @@ class Unit {
   bool owns_locks(const clang::RecordDecl& record);
   bool is_condition_class(const clang::RecordDecl& record);
   static bool is_pointer_class(const clang::RecordDecl& record);  // not of the standard library
-  bool is_foreign_object(clang::QualType type);  // a container, a string...
+  bool is_foreign_object(clang::QualType type);                   // a container, a string...
   bool derives(const std::string& name, const std::string& from) const;
 
   // Locks.

@@ -269,7 +269,10 @@ class Walker {
     const Field* shared = classes_.global(of.name);
     if (shared == nullptr) return {};
     const auto at = access(id, *shared, {}, Access::Kind::kRead, false);
-    if (is_final(*shared)) fields_[locks_.variable(of.name)] = shared;
+    if (is_final(*shared)) {
+      fields_[locks_.variable(of.name)] = shared;
+      if (made_.changing.contains(shared)) made_.loose.insert(locks_.variable(of.name));
+    }
     return {.type = shared->type,
             .path = is_final(*shared) ? locks_.variable(of.name) : Locks::kUnknown,
             .access = at};
@@ -277,7 +280,8 @@ class Walker {
 
   bool is_gone(ExprId id) const {
     const Expr& of = program_[id];
-    if (of.kind == Expr::Kind::kSequence && !of.children.empty()) return is_gone(of.children.back());
+    if (of.kind == Expr::Kind::kSequence && !of.children.empty())
+      return is_gone(of.children.back());
     return of.kind == Expr::Kind::kNull && of.name == core::kGone;
   }
 
@@ -314,6 +318,7 @@ class Walker {
     if (locks_.root(object_path).second >= kMostFields) return Locks::kUnknown;
     const LockId made = locks_.field(object_path, of.name);
     fields_[made] = &of;
+    if (made_.changing.contains(&of)) made_.loose.insert(made);
     return made;
   }
 
@@ -330,8 +335,7 @@ class Walker {
     const Value object_value = object(left.children[0]);
     const Value value = expr(of.children[1]);
     if (auto use = classes_.field(object_value.type, object_value.path, left.name)) {
-      const auto at =
-          access(id, *use->field, std::move(use->theta), kind, object_value.unshared);
+      const auto at = access(id, *use->field, std::move(use->theta), kind, object_value.unshared);
       if (at) made_.accesses[*at].empties = is_gone(of.children[1]);
     }
     return {.type = value.type, .path = value.path};

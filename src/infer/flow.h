@@ -90,6 +90,18 @@ struct Flow {
   std::set<std::string> locked_classes;
   std::set<const core::Field*> leading_fields;
 
+  // Expressions that end with one that changes, but does not wander.
+  std::set<LockId> loose;
+
+  // Whether some part of a lock expression does.
+  bool is_loose(const Locks& locks, LockId lock) const {
+    while (!loose.contains(lock)) {
+      if (locks[lock].kind != core::Lock::Kind::kField) return false;
+      lock = locks[lock].base;
+    }
+    return true;
+  }
+
   const Holds& operator[](HoldsId id) const { return holds[static_cast<std::size_t>(id)]; }
 };
 

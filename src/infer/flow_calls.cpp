@@ -50,8 +50,8 @@ std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& c
     writes[access.field].insert(access.expr);
   }
   std::erase_if(found, [&](const core::Field* field) {
-    const bool leads_to_lock = !classes.is_reentrant(field->type) ||
-                               field->type.name == "recursive_mutex";
+    const bool leads_to_lock =
+        !classes.is_reentrant(field->type) || field->type.name == "recursive_mutex";
     return leads_to_lock && writes[field].size() == 1;
   });
   return found;

@@ -16,8 +16,8 @@ std::set<MethodId> initialising_methods(const Flow& flow, const Classes& classes
 std::set<const core::Field*> changing_fields(const Flow& flow,
                                              const std::set<MethodId>& initialising, Locks& locks);
 
-// Those of them that may lead to different objects. A pointer to a lock that is written in one place
-// only is taken to be set up there.
+// Those of them that may lead to different objects. A pointer to a lock that is written in one
+// place only is taken to be set up there.
 std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& classes);
 
 // Who calls a method, with a lock as it was at its own entry, excludes what the method does.

@@ -119,6 +119,7 @@ void Generator::method(MethodId id) {
   Steps steps;
   for (const auto* locks : {&method_->requires_held, &method_->releases}) {
     for (const LockId lock : *locks) {
+      if (senseless_ == Senseless::kUnknown && classes_.type_of(env_, lock) == nullptr) continue;
       const Atomicity needed =
           conditionals_.choice({.lock = lock}, constant(Basic::kConst), constant(Basic::kError));
       const NodeId inner = constraints_.add({.kind = Node::Kind::kConstant, .atomicity = needed});

@@ -44,8 +44,10 @@ constexpr std::int64_t kNearCost = 3;   // a global lock for a global beside it
 constexpr std::int64_t kFarCost = 9;
 // A global lock for a field of objects, and, once, for their class: dear if nothing says that the
 // class knows of the lock, for then it may just happen to be held.
+constexpr std::int64_t kToldFieldCost = 3;  // its own methods say that they need the lock
 constexpr std::int64_t kNearFieldCost = 4;
 constexpr std::int64_t kFarFieldCost = 8;
+constexpr std::int64_t kToldClassCost = 1;
 constexpr std::int64_t kNearClassCost = 6;
 constexpr std::int64_t kFarClassCost = 24;
 constexpr std::int64_t kOneMethodCost = 6;  // not its own lock, and only one method to tell
@@ -196,9 +198,12 @@ class Finder {
     } else {
       const Field* global = classes_.global(locks_[root].name);
       const bool near = global->position.file == field.position.file;
-      cost = of_object ? (knows_of(*owner, lock) ? kNearFieldCost : kFarFieldCost)
-             : near    ? kNearCost
-                       : kFarCost;
+      cost = near ? kNearCost : kFarCost;
+      if (of_object) {
+        cost = is_told_of(*owner, lock) ? kToldFieldCost
+               : knows_of(*owner, lock) ? kNearFieldCost
+                                        : kFarFieldCost;
+      }
     }
     const bool one_method = std::ranges::all_of(
         accesses, [&](const Access* access) { return access->method == accesses[0]->method; });
@@ -342,8 +347,9 @@ class Finder {
   std::size_t class_under(const Class& of, LockId lock) {
     const auto known = classes_under_.find({&of, lock});
     if (known != classes_under_.end()) return known->second;
-    const std::size_t made =
-        requirements_.premise(knows_of(of, lock) ? kNearClassCost : kFarClassCost);
+    const std::size_t made = requirements_.premise(is_told_of(of, lock) ? kToldClassCost
+                                                   : knows_of(of, lock) ? kNearClassCost
+                                                                        : kFarClassCost);
     return classes_under_[{&of, lock}] = made;
   }
 
@@ -351,9 +357,14 @@ class Finder {
   // acquire or say that they need, or functions beside it do.
   bool knows_of(const Class& of, LockId lock) const {
     const Field* global = classes_.global(locks_[locks_.root(lock).first].name);
-    return global->position.file == of.position.file ||
-           dealing_classes_.contains({&of, lock}) ||
+    return global->position.file == of.position.file || dealing_classes_.contains({&of, lock}) ||
            dealing_files_.contains({of.position.file, lock});
+  }
+
+  bool is_told_of(const Class& of, LockId lock) const {
+    return std::ranges::any_of(of.methods, [&](const Method& method) {
+      return std::ranges::find(method.requires_held, lock) != method.requires_held.end();
+    });
   }
 
   void find_dealing() {
@@ -410,6 +421,7 @@ class Finder {
     }
     for (std::size_t i = 0; i < subjects_.size(); ++i) {
       if (subjects_[i].field == nullptr) continue;
+      excuse_loose(subjects_[i], subjects_[i].options[choice.options[i]]);
       const bool declared = subjects_[i].field->guard.kind != Guard::Kind::kUnset;
       subjects_[i].field->guard = subjects_[i].options[choice.options[i]];
       if (!declared || subjects_[i].field->is_given) tell_accesses(subjects_[i]);
@@ -463,6 +475,18 @@ class Finder {
 
   void excuse(ExprId id, Expr::Excused why) {
     program_.exprs[static_cast<std::size_t>(id)].excused = why;
+  }
+
+  // A lock behind a pointer that may be set to null is as good as any other, but no expression that
+  // the type rules accept.
+  void excuse_loose(const Subject& subject, const Guard& guard) {
+    if (guard.kind != Guard::Kind::kGuardedBy && guard.kind != Guard::Kind::kWriteGuardedBy) return;
+    for (const Access* access : accesses_[subject.field]) {
+      const LockId here = substitute(locks_, access->theta, guard.lock);
+      if (flow_.is_loose(locks_, here) && holds(access->method, access->holds, here)) {
+        excuse(access->expr, Expr::Excused::kReported);
+      }
+    }
   }
 
   void tell_accesses(const Subject& subject) {

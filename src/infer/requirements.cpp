@@ -83,7 +83,8 @@ std::vector<const CallSite*> Requirements::sites_of(MethodId method) const {
   std::vector<const CallSite*> found;
   const auto add = [&](MethodId of) {
     const auto calls = calls_.find(of);
-    if (calls != calls_.end()) found.insert(found.end(), calls->second.begin(), calls->second.end());
+    if (calls != calls_.end())
+      found.insert(found.end(), calls->second.begin(), calls->second.end());
   };
   add(method);
   if (const auto above = overridden_.find(method); above != overridden_.end()) {
@@ -141,7 +142,8 @@ std::vector<std::set<LockId>> Requirements::held_at_entry() const {
     }
   }
   std::vector<std::set<LockId>> made(count);
-  for (std::size_t i = 0; i < count; ++i) made[i] = std::move(entry[i]).value_or(std::set<LockId>());
+  for (std::size_t i = 0; i < count; ++i)
+    made[i] = std::move(entry[i]).value_or(std::set<LockId>());
   return made;
 }
 
@@ -336,7 +338,8 @@ void Requirements::drop_unheeded() {
   for (std::size_t i = 0; i < list_.size(); ++i) {
     for (const Use& use : uses_[i]) {
       if (use.status == Status::kBroken) ++unheeded[i];
-      if (use.status == Status::kIfRequired && use.required != i) callees[use.required].push_back(i);
+      if (use.status == Status::kIfRequired && use.required != i)
+        callees[use.required].push_back(i);
     }
     if (hopeless_[i]) open.push_back(i);
   }
@@ -389,7 +392,8 @@ void Requirements::drop_hopeless(const std::vector<bool>& evidence) {
     of.cost += fold(of.needs);
     std::erase_if(of.support, [&](std::size_t other) { return hopeless_[other]; });
     // An override whose base cannot say so: each call of the base is one that does not know.
-    const auto silent = std::erase_if(of.entail, [&](std::size_t other) { return hopeless_[other]; });
+    const auto silent =
+        std::erase_if(of.entail, [&](std::size_t other) { return hopeless_[other]; });
     of.cost += kBrokenCall * static_cast<std::int64_t>(silent);
   }
 }

@@ -61,9 +61,7 @@ constexpr core::Expr::Excused last_of(core::Expr::Excused) {
   return core::Expr::Excused::kReported;
 }
 constexpr core::Guard::Kind last_of(core::Guard::Kind) { return core::Guard::Kind::kAtomic; }
-constexpr core::Method::Kind last_of(core::Method::Kind) {
-  return core::Method::Kind::kDestructor;
-}
+constexpr core::Method::Kind last_of(core::Method::Kind) { return core::Method::Kind::kDestructor; }
 // Numbers of things, which are looked at when all are there.
 constexpr core::LockId last_of(core::LockId) { return core::LockId{~0U}; }
 constexpr core::TermId last_of(core::TermId) { return core::TermId{~0U}; }
@@ -382,9 +380,7 @@ class Check {
     good_ &= at.line == 0 || at.file < program_.files.size();
   }
   void term(core::TermId id) { good_ &= index(id) < program_.terms.size(); }
-  void body(core::ExprId id) {
-    good_ &= id == core::kNoExpr || index(id) < program_.exprs.size();
-  }
+  void body(core::ExprId id) { good_ &= id == core::kNoExpr || index(id) < program_.exprs.size(); }
 
   void field(const core::Field& of) {
     type(of.type);

@@ -1,5 +1,5 @@
-// Summaries as bytes. Whatever the bytes are: what comes out of them is a summary that can be merged
-// and analysed, or nothing.
+// Summaries as bytes. Whatever the bytes are: what comes out of them is a summary that can be
+// merged and analysed, or nothing.
 #pragma once
 
 #include <cstdint>

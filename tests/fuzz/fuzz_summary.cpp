@@ -1,5 +1,5 @@
-// Any bytes as the stored summary of a translation unit: nothing may crash, and what can be read can
-// be merged, analysed, and stored again as the same bytes.
+// Any bytes as the stored summary of a translation unit: nothing may crash, and what can be read
+// can be merged, analysed, and stored again as the same bytes.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

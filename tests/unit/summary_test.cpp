@@ -1,4 +1,6 @@
 // What is kept of translation units: stored and read again, damaged, and put together.
+#include "summary/summary.h"
+
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -14,7 +16,6 @@
 #include "core/printer.h"
 #include "summary/cache.h"
 #include "summary/stored.h"
-#include "summary/summary.h"
 
 namespace tomos::cpp {
 namespace {
@@ -32,7 +33,7 @@ class Account {
   mutex m final;
   int balance guarded_by this.m;
   Account next;
-  mover deposit(int n) requires this.m { this.balance += n; }
+  mover void deposit(int n) requires this.m { this.balance += n; }
   int drain(Account from) {
     synchronized (from.m) {
       while (from.next) { let Account a = from.next; if (a) { break; } }
@@ -40,22 +41,14 @@ class Account {
     }
   }
 }
-int ::total;
-void work(Account a) { lock(a.m); a.deposit(1); unlock(a.m); fork work(a); ::total = 2; }
+int total;
+void work(Account a) { lock(a.m); a.deposit(1); unlock(a.m); fork work(a); total = 2; }
 )";
-
-std::string unit() {
-  std::string text(kUnit);
-  for (std::size_t at = 0; (at = text.find("::total", at)) != std::string::npos; at += 9) {
-    text.replace(at, 7, "`::total`");
-  }
-  return text;
-}
 
 Stored stored_unit() {
   Stored made = {.made_by = "/src\nclang++ -c unit.cpp",
                  .sources = {{.path = "/src/unit.cpp", .content = 7}},
-                 .summary = summary_of(unit())};
+                 .summary = summary_of(kUnit)};
   made.summary.lock_classes["MyMutex"] = "mutex";
   made.summary.unknown_calls.insert("elsewhere");
   return made;
@@ -141,10 +134,10 @@ class CacheTest : public testing::Test {
 
 TEST_F(CacheTest, FindsWhatWasKeptUntilASourceChanges) {
   const std::string kept = folder_ + "/kept";
-  Cache(kept).keep("command", summary_of(unit()), sources_);
+  Cache(kept).keep("command", summary_of(kUnit), sources_);
   const auto found = Cache(kept).find("command");
   ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(core::to_text(found->program), core::to_text(summary_of(unit()).program));
+  EXPECT_EQ(core::to_text(found->program), core::to_text(summary_of(kUnit).program));
   EXPECT_FALSE(Cache(kept).find("another command"));
   write(source_, "int y;");
   EXPECT_FALSE(Cache(kept).find("command"));
@@ -156,21 +149,21 @@ TEST_F(CacheTest, FindsWhatWasKeptUntilASourceChanges) {
 
 TEST_F(CacheTest, IsMadeAnewWhenDamaged) {
   const std::string kept = folder_ + "/kept";
-  Cache(kept).keep("command", summary_of(unit()), sources_);
+  Cache(kept).keep("command", summary_of(kUnit), sources_);
   for (const char* content : {"", "short", "a text that is longer than any checksum is"}) {
     write(kept_file(), content);
     EXPECT_FALSE(Cache(kept).find("command"));
   }
-  Cache(kept).keep("command", summary_of(unit()), sources_);
+  Cache(kept).keep("command", summary_of(kUnit), sources_);
   EXPECT_TRUE(Cache(kept).find("command"));
 }
 
 TEST_F(CacheTest, DoesNoHarmWhereItCannotWrite) {
   Cache none("");
-  none.keep("command", summary_of(unit()), sources_);
+  none.keep("command", summary_of(kUnit), sources_);
   EXPECT_FALSE(none.find("command"));
   Cache nowhere(source_ + "/below-a-file");
-  nowhere.keep("command", summary_of(unit()), sources_);
+  nowhere.keep("command", summary_of(kUnit), sources_);
   EXPECT_FALSE(nowhere.find("command"));
 }
 
@@ -223,10 +216,9 @@ TEST(Merge, WhatHasNoBodyAnywhereMayDoAnything) {
 
 // A method without a body, but with overrides, does what they do.
 TEST(Merge, WhatIsOverriddenIsKnown) {
-  const core::Program whole =
-      merged({summary_of("class Base { void f(); } void g(Base b) { b.f(); }", "a.cpp"),
-              summary_of("class Base { void f(); } class Own extends Base { void f() { 1; } }",
-                         "b.cpp")});
+  const core::Program whole = merged(
+      {summary_of("class Base { void f(); } void g(Base b) { b.f(); }", "a.cpp"),
+       summary_of("class Base { void f(); } class Own extends Base { void f() { 1; } }", "b.cpp")});
   const auto base = std::ranges::find(whole.classes, "Base", &core::Class::name);
   ASSERT_NE(base, whole.classes.end());
   EXPECT_FALSE(base->methods[0].is_unknown);

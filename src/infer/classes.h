@@ -52,6 +52,7 @@ class Classes {
   Result<void> check() const;
   Result<void> check(const Type& type, const core::Position& position) const;
 
+  const core::Program& program() const { return program_; }
   const core::Class* find(std::string_view name) const;
   static bool is_value(const Type& type);  // nothing that could be a lock
   std::optional<FieldUse> field(const Type& type, LockId self, std::string_view name);

@@ -278,13 +278,6 @@ class Walker {
             .access = at};
   }
 
-  bool is_gone(ExprId id) const {
-    const Expr& of = program_[id];
-    if (of.kind == Expr::Kind::kSequence && !of.children.empty())
-      return is_gone(of.children.back());
-    return of.kind == Expr::Kind::kNull && of.name == core::kGone;
-  }
-
   // Its index, if it was noted.
   std::optional<std::size_t> access(ExprId id, const Field& field, Substitution theta,
                                     Access::Kind kind, bool unshared) {
@@ -336,7 +329,7 @@ class Walker {
     const Value value = expr(of.children[1]);
     if (auto use = classes_.field(object_value.type, object_value.path, left.name)) {
       const auto at = access(id, *use->field, std::move(use->theta), kind, object_value.unshared);
-      if (at) made_.accesses[*at].empties = is_gone(of.children[1]);
+      if (at) made_.accesses[*at].empties = is_gone(program_, of.children[1]);
     }
     return {.type = value.type, .path = value.path};
   }

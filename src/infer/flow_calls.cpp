@@ -57,6 +57,14 @@ std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& c
   return found;
 }
 
+bool is_gone(const core::Program& program, ExprId id) {
+  const core::Expr& of = program[id];
+  if (of.kind == core::Expr::Kind::kSequence && !of.children.empty()) {
+    return is_gone(program, of.children.back());
+  }
+  return of.kind == core::Expr::Kind::kNull && of.name == core::kGone;
+}
+
 void exclude_for_callers(Flow& flow, Locks& locks) {
   std::map<MethodId, std::vector<const CallSite*>> calls;
   for (const CallSite& site : flow.calls) {

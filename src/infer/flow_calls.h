@@ -1,4 +1,4 @@
-// What follows from who calls whom, once all methods have been walked.
+// What follows from who calls whom and who writes what, once all methods have been walked.
 #pragma once
 
 #include <set>
@@ -19,6 +19,9 @@ std::set<const core::Field*> changing_fields(const Flow& flow,
 // Those of them that may lead to different objects. A pointer to a lock that is written in one
 // place only is taken to be set up there.
 std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& classes);
+
+// A null that is meant.
+bool is_gone(const core::Program& program, ExprId id);
 
 // Who calls a method, with a lock as it was at its own entry, excludes what the method does.
 void exclude_for_callers(Flow& flow, Locks& locks);

@@ -16,6 +16,7 @@
 #include "infer/conditional.h"
 #include "infer/discipline.h"
 #include "infer/flow.h"
+#include "infer/global_locks.h"
 #include "infer/requirements.h"
 
 namespace tomos::infer {
@@ -93,12 +94,12 @@ class Finder {
         locks_(program.locks),
         classes_(classes),
         flow_(flow),
-        requirements_(locks_, classes_, flow_) {}
+        requirements_(locks_, classes_, flow_),
+        global_locks_(locks_, classes_, flow_) {}
 
   GuardInference run() {
     for (const Access& access : flow_.accesses) accesses_[access.field].push_back(&access);
     at_entry_ = requirements_.held_at_entry();
-    find_dealing();
     for (Class& of : program_.classes) {
       for (Field& field : of.fields) add(field, &of);
     }
@@ -166,11 +167,7 @@ class Finder {
     return {found.begin(), found.end()};
   }
 
-  bool is_global(LockId lock) const {
-    const core::Lock& root = locks_[locks_.root(lock).first];
-    return root.kind == core::Lock::Kind::kVariable && root.name != "this" &&
-           classes_.global(root.name) != nullptr;
-  }
+  bool is_global(LockId lock) const { return global_locks_.contain(lock); }
 
   bool is_locked(const Class& of) const {
     return std::ranges::any_of(flow_.locked_classes, [&](const std::string& name) {
@@ -200,8 +197,8 @@ class Finder {
       const bool near = global->position.file == field.position.file;
       cost = near ? kNearCost : kFarCost;
       if (of_object) {
-        cost = is_told_of(*owner, lock) ? kToldFieldCost
-               : knows_of(*owner, lock) ? kNearFieldCost
+        cost = global_locks_.are_needed_by(*owner, lock) ? kToldFieldCost
+               : global_locks_.are_known_to(*owner, lock) ? kNearFieldCost
                                         : kFarFieldCost;
       }
     }
@@ -347,44 +344,10 @@ class Finder {
   std::size_t class_under(const Class& of, LockId lock) {
     const auto known = classes_under_.find({&of, lock});
     if (known != classes_under_.end()) return known->second;
-    const std::size_t made = requirements_.premise(is_told_of(of, lock) ? kToldClassCost
-                                                   : knows_of(of, lock) ? kNearClassCost
+    const std::size_t made = requirements_.premise(global_locks_.are_needed_by(of, lock) ? kToldClassCost
+                                                   : global_locks_.are_known_to(of, lock) ? kNearClassCost
                                                                         : kFarClassCost);
     return classes_under_[{&of, lock}] = made;
-  }
-
-  // A class knows of a global lock that is declared beside it, and of one that its own methods
-  // acquire or say that they need, or functions beside it do.
-  bool knows_of(const Class& of, LockId lock) const {
-    const Field* global = classes_.global(locks_[locks_.root(lock).first].name);
-    return global->position.file == of.position.file || dealing_classes_.contains({&of, lock}) ||
-           dealing_files_.contains({of.position.file, lock});
-  }
-
-  bool is_told_of(const Class& of, LockId lock) const {
-    return std::ranges::any_of(of.methods, [&](const Method& method) {
-      return std::ranges::find(method.requires_held, lock) != method.requires_held.end();
-    });
-  }
-
-  void find_dealing() {
-    const auto add = [&](MethodId method, LockId lock) {
-      if (method == kMain || !is_global(lock)) return;
-      const MethodOf& of = classes_[method];
-      dealing_files_.insert({of.method->position.file, lock});
-      if (of.owner != nullptr) dealing_classes_.insert({of.owner, lock});
-    };
-    const auto add_held = [&](MethodId method, HoldsId at) {
-      for (const auto& [lock, hold] : flow_[at]) {
-        if (hold.depth > 0) add(method, lock);
-      }
-    };
-    for (const Access& access : flow_.accesses) add_held(access.method, access.holds);
-    for (const CallSite& site : flow_.calls) add_held(site.caller, site.holds);
-    for (std::size_t i = 0; i < classes_.method_count(); ++i) {
-      const auto id = static_cast<MethodId>(i);
-      for (const LockId lock : classes_[id].method->requires_held) add(id, lock);
-    }
   }
 
   // A lock that nobody was ever seen to hold at an access, nor any caller, guards nothing.
@@ -477,13 +440,15 @@ class Finder {
     program_.exprs[static_cast<std::size_t>(id)].excused = why;
   }
 
-  // A lock behind a pointer that may be set to null is as good as any other, but no expression that
-  // the type rules accept.
+  // A lock behind a pointer that may be set to null, or of an object's owner, is as good as any
+  // other, but nothing that the type rules see.
   void excuse_loose(const Subject& subject, const Guard& guard) {
     if (guard.kind != Guard::Kind::kGuardedBy && guard.kind != Guard::Kind::kWriteGuardedBy) return;
     for (const Access* access : accesses_[subject.field]) {
       const LockId here = substitute(locks_, access->theta, guard.lock);
-      if (flow_.is_loose(locks_, here) && holds(access->method, access->holds, here)) {
+      const bool unsaid = flow_.is_loose(locks_, here) ||
+                          requirements_.is_held_by_owner(flow_[access->holds], here);
+      if (unsaid && holds(access->method, access->holds, here)) {
         excuse(access->expr, Expr::Excused::kReported);
       }
     }
@@ -534,6 +499,11 @@ class Finder {
           use.status == Requirements::Status::kHeld ||
           (use.status == Requirements::Status::kIfRequired && choice.required[use.required]);
       if (!held) broken.push_back(use.site);
+      const LockId here = substitute(locks_, use.site->theta, lock);
+      if (held && (flow_.is_loose(locks_, here) ||
+                   requirements_.is_held_by_owner(flow_[use.site->holds], here))) {
+        excuse(use.site->expr, Expr::Excused::kReported);
+      }
     }
     const std::size_t total = requirements_.uses(index).size();
     for (const CallSite* site : broken) {
@@ -581,10 +551,9 @@ class Finder {
   Classes& classes_;
   const Flow& flow_;
   Requirements requirements_;
+  GlobalLocks global_locks_;
   std::map<const Field*, std::vector<const Access*>> accesses_;
   std::vector<std::set<LockId>> at_entry_;  // of each method
-  std::set<std::pair<const Class*, LockId>> dealing_classes_;
-  std::set<std::pair<std::uint32_t, LockId>> dealing_files_;
   std::vector<Subject> subjects_;
   std::map<std::pair<const Class*, LockId>, std::size_t> classes_under_;
   GuardInference made_;

@@ -31,6 +31,7 @@ Requirements::Requirements(Locks& locks, Classes& classes, const Flow& flow)
     if (site.forked) forked_.insert(site.callee);
   }
   find_overridden();
+  find_back_pointers();
   // Whoever calls a method may get an override.
   for (const auto& [own, above] : overridden_) {
     for (const MethodId one : above) {
@@ -147,6 +148,34 @@ std::vector<std::set<LockId>> Requirements::held_at_entry() const {
   return made;
 }
 
+// Of a class inside another one, or that another one has a part of.
+void Requirements::find_back_pointers() {
+  const auto has_part = [](const Class& owner, const std::string& part) {
+    return std::ranges::any_of(owner.fields,
+                               [&](const core::Field& field) { return field.type.name == part; });
+  };
+  for (const Class& of : classes_.program().classes) {
+    for (const core::Field& field : of.fields) {
+      const Class* owner = classes_.find(field.type.name);
+      if (owner == nullptr || owner == &of) continue;
+      if (of.name.starts_with(owner->name + "::") || has_part(*owner, of.name)) {
+        back_pointers_.insert(field.name);
+      }
+    }
+  }
+}
+
+bool Requirements::is_held_by_owner(const Holds& holds, LockId lock) const {
+  const core::Lock& last = locks_[lock];
+  if (last.kind != core::Lock::Kind::kField) return false;
+  const core::Lock& back = locks_[last.base];
+  if (back.kind != core::Lock::Kind::kField || !back_pointers_.contains(back.name)) return false;
+  return std::ranges::any_of(holds, [&](const auto& held) {
+    return held.second.depth > 0 && locks_[held.first].kind == core::Lock::Kind::kField &&
+           locks_[held.first].name == last.name;
+  });
+}
+
 bool Requirements::can_require(MethodId method, LockId lock) const {
   if (method == kMain || forked_.contains(method)) return false;
   if (flow_.excluded.contains({.method = method, .lock = lock})) return false;
@@ -180,6 +209,7 @@ Requirements::Status Requirements::status(MethodId method, const Holds& holds, L
     if (at->second.depth > 0) return Status::kHeld;
     if (at->second.released) return Status::kBroken;
   }
+  if (is_held_by_owner(holds, lock)) return Status::kHeld;
   return can_require(method, lock) ? Status::kIfRequired : Status::kBroken;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,10 @@ class Requirements {
   enum class Status : std::uint8_t { kHeld, kIfRequired, kBroken };
   // Of a lock at a place in a method.
   Status status(MethodId method, const Holds& holds, LockId lock) const;
+
+  // The lock of the object that an object belongs to, by way of the object's pointer back to it: if
+  // that lock of some such object is held, it is this one.
+  bool is_held_by_owner(const Holds& holds, LockId lock) const;
 
   // The index of the requirement. Only of what can be required.
   std::size_t require(MethodId method, LockId lock);
@@ -62,6 +67,7 @@ class Requirements {
   std::vector<const CallSite*> sites_of(MethodId method) const;
   std::int64_t cost(MethodId method) const;
   void find_overridden();
+  void find_back_pointers();
   void drop_unheeded();
   void expand(std::size_t index);
   void above(std::size_t index);
@@ -72,6 +78,7 @@ class Requirements {
   const Flow& flow_;
   std::map<MethodId, std::vector<const CallSite*>> calls_;
   std::map<MethodId, std::vector<MethodId>> overridden_;  // by each method
+  std::set<std::string> back_pointers_;  // names of fields
   std::set<MethodId> forked_;
   std::set<MethodId> called_;  // perhaps as an override
   std::map<std::pair<MethodId, LockId>, std::size_t> ids_;

@@ -44,7 +44,9 @@ std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& c
   std::set<const core::Field*> found;
   std::map<const core::Field*, std::set<ExprId>> writes;
   for (const Access& access : flow.accesses) {
-    if (access.kind == Access::Kind::kRead || access.unshared || access.empties) continue;
+    // An object that is part of another is changed, but stays the same object: an update. So may a
+    // pointer be whose address somebody has; that is taken for the same thing.
+    if (access.kind != Access::Kind::kWrite || access.unshared || access.empties) continue;
     if (!flow.changing.contains(access.field)) continue;
     found.insert(access.field);
     writes[access.field].insert(access.expr);

@@ -23,7 +23,6 @@ GlobalLocks::GlobalLocks(const Locks& locks, const Classes& classes, const Flow&
 void GlobalLocks::note(MethodId method, LockId lock) {
   if (method == kMain || !contain(lock)) return;
   const MethodOf& of = classes_[method];
-  of_files_.insert({of.method->position.file, lock});
   if (of.owner != nullptr) of_classes_.insert({of.owner, lock});
 }
 
@@ -35,8 +34,7 @@ bool GlobalLocks::contain(LockId lock) const {
 
 bool GlobalLocks::are_known_to(const core::Class& of, LockId lock) const {
   const core::Field* global = classes_.global(locks_[locks_.root(lock).first].name);
-  return global->position.file == of.position.file || of_classes_.contains({&of, lock}) ||
-         of_files_.contains({of.position.file, lock});
+  return global->position.file == of.position.file || of_classes_.contains({&of, lock});
 }
 
 bool GlobalLocks::are_needed_by(const core::Class& of, LockId lock) {

@@ -3,7 +3,6 @@
 // itself knows of the lock.
 #pragma once
 
-#include <cstdint>
 #include <set>
 #include <utility>
 
@@ -19,7 +18,7 @@ class GlobalLocks {
   GlobalLocks(const Locks& locks, const Classes& classes, const Flow& flow);
 
   bool contain(LockId lock) const;
-  // Declared beside it, or acquired by its methods or by functions beside it.
+  // Declared beside it, or acquired by its methods.
   bool are_known_to(const core::Class& of, LockId lock) const;
   // Its methods say that they need it.
   static bool are_needed_by(const core::Class& of, LockId lock);
@@ -30,7 +29,6 @@ class GlobalLocks {
   const Locks& locks_;
   const Classes& classes_;
   std::set<std::pair<const core::Class*, LockId>> of_classes_;
-  std::set<std::pair<std::uint32_t, LockId>> of_files_;
 };
 
 }  // namespace tomos::infer

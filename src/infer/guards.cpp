@@ -39,17 +39,18 @@ constexpr std::int64_t kBroken = 12;  // times the weight
 
 constexpr std::int64_t kGhostCost = 1;  // somebody wrote it down for that
 constexpr std::int64_t kGhostFactor = 3;
-constexpr std::int64_t kOwnCost = 2;    // of the object, or of its base
-constexpr std::int64_t kOuterCost = 5;  // of an object that this one leads to
-constexpr std::int64_t kNearCost = 3;   // a global lock for a global beside it
+constexpr std::int64_t kOwnCost = 2;         // of the object, or of its base
+constexpr std::int64_t kOuterCost = 3;       // of an object that this one leads to
+constexpr std::int64_t kOuterClassCost = 4;  // and, once, for the class
+constexpr std::int64_t kNearCost = 3;        // a global lock for a global beside it
 constexpr std::int64_t kFarCost = 9;
 // A global lock for a field of objects, and, once, for their class: dear if nothing says that the
 // class knows of the lock, for then it may just happen to be held.
 constexpr std::int64_t kToldFieldCost = 3;  // its own methods say that they need the lock
-constexpr std::int64_t kNearFieldCost = 4;
+constexpr std::int64_t kNearFieldCost = 5;
 constexpr std::int64_t kFarFieldCost = 8;
 constexpr std::int64_t kToldClassCost = 1;
-constexpr std::int64_t kNearClassCost = 6;
+constexpr std::int64_t kNearClassCost = 8;
 constexpr std::int64_t kFarClassCost = 24;
 constexpr std::int64_t kOneMethodCost = 6;  // not its own lock, and only one method to tell
 // Only for writes. Dear enough that a few reads without the lock stand out as findings instead.
@@ -197,9 +198,9 @@ class Finder {
       const bool near = global->position.file == field.position.file;
       cost = near ? kNearCost : kFarCost;
       if (of_object) {
-        cost = global_locks_.are_needed_by(*owner, lock) ? kToldFieldCost
+        cost = GlobalLocks::are_needed_by(*owner, lock)   ? kToldFieldCost
                : global_locks_.are_known_to(*owner, lock) ? kNearFieldCost
-                                        : kFarFieldCost;
+                                                          : kFarFieldCost;
       }
     }
     const bool one_method = std::ranges::all_of(
@@ -334,20 +335,24 @@ class Finder {
     subject.options.push_back(guard);
     subject.priced.push_back(priced(made, cost));
     subject.certain.push_back(made.seen_held);
-    if (subject.owner != nullptr && !subject.field->is_static && is_global(guard.lock)) {
+    const bool of_object = subject.owner != nullptr && !subject.field->is_static;
+    if (of_object && (is_global(guard.lock) || locks_.root(guard.lock).second > 1)) {
       subject.priced.back().needs.push_back(
           {.required = class_under(*subject.owner, guard.lock), .penalty = kDeclared});
     }
   }
 
-  // That objects of a class are under a global lock.
+  // That objects of a class are under a lock that is not theirs.
   std::size_t class_under(const Class& of, LockId lock) {
     const auto known = classes_under_.find({&of, lock});
     if (known != classes_under_.end()) return known->second;
-    const std::size_t made = requirements_.premise(global_locks_.are_needed_by(of, lock) ? kToldClassCost
-                                                   : global_locks_.are_known_to(of, lock) ? kNearClassCost
-                                                                        : kFarClassCost);
-    return classes_under_[{&of, lock}] = made;
+    std::int64_t cost = kOuterClassCost;
+    if (is_global(lock)) {
+      cost = GlobalLocks::are_needed_by(of, lock)   ? kToldClassCost
+             : global_locks_.are_known_to(of, lock) ? kNearClassCost
+                                                    : kFarClassCost;
+    }
+    return classes_under_[{&of, lock}] = requirements_.premise(cost);
   }
 
   // A lock that nobody was ever seen to hold at an access, nor any caller, guards nothing.

@@ -78,7 +78,7 @@ class Requirements {
   const Flow& flow_;
   std::map<MethodId, std::vector<const CallSite*>> calls_;
   std::map<MethodId, std::vector<MethodId>> overridden_;  // by each method
-  std::set<std::string> back_pointers_;  // names of fields
+  std::set<std::string> back_pointers_;                   // names of fields
   std::set<MethodId> forked_;
   std::set<MethodId> called_;  // perhaps as an override
   std::map<std::pair<MethodId, LockId>, std::size_t> ids_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 
 namespace tomos::infer {
 
@@ -12,7 +13,18 @@ GlobalLocks::GlobalLocks(const Locks& locks, const Classes& classes, const Flow&
       if (hold.depth > 0) note(method, lock);
     }
   };
-  for (const Access& access : flow.accesses) note_held(access.method, access.holds);
+  std::map<const core::Field*, const core::Class*> owners;
+  for (const core::Class& of : classes.program().classes) {
+    for (const core::Field& field : of.fields) owners[&field] = &of;
+  }
+  for (const Access& access : flow.accesses) {
+    note_held(access.method, access.holds);
+    const auto owner = owners.find(access.field);
+    if (owner == owners.end()) continue;
+    for (const auto& [lock, hold] : flow[access.holds]) {
+      if (hold.depth > 0) touched_.insert({owner->second, lock});
+    }
+  }
   for (const CallSite& site : flow.calls) note_held(site.caller, site.holds);
   for (std::size_t i = 0; i < classes.method_count(); ++i) {
     const auto id = static_cast<MethodId>(i);
@@ -35,6 +47,10 @@ bool GlobalLocks::contain(LockId lock) const {
 bool GlobalLocks::are_known_to(const core::Class& of, LockId lock) const {
   const core::Field* global = classes_.global(locks_[locks_.root(lock).first].name);
   return global->position.file == of.position.file || of_classes_.contains({&of, lock});
+}
+
+bool GlobalLocks::are_held_for(const core::Class& of, LockId lock) const {
+  return touched_.contains({&of, lock}) || are_known_to(of, lock) || are_needed_by(of, lock);
 }
 
 bool GlobalLocks::are_needed_by(const core::Class& of, LockId lock) {

@@ -20,6 +20,8 @@ class GlobalLocks {
   bool contain(LockId lock) const;
   // Declared beside it, or acquired by its methods.
   bool are_known_to(const core::Class& of, LockId lock) const;
+  // Held by somebody who looks into such objects, not only by callers of callers; or known.
+  bool are_held_for(const core::Class& of, LockId lock) const;
   // Its methods say that they need it.
   static bool are_needed_by(const core::Class& of, LockId lock);
 
@@ -29,6 +31,7 @@ class GlobalLocks {
   const Locks& locks_;
   const Classes& classes_;
   std::set<std::pair<const core::Class*, LockId>> of_classes_;
+  std::set<std::pair<const core::Class*, LockId>> touched_;
 };
 
 }  // namespace tomos::infer

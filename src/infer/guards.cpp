@@ -162,7 +162,10 @@ class Finder {
       for (const LockId lock : at_entry_[static_cast<std::size_t>(access->method)]) {
         const auto here = flow_[access->holds].find(lock);
         const bool released = here != flow_[access->holds].end() && here->second.released;
-        if (!released && (locks_.root(lock).second == 0 || owner == nullptr)) found.insert(lock);
+        const bool meant = owner == nullptr || global_locks_.are_held_for(*owner, lock);
+        if (!released && meant && (locks_.root(lock).second == 0 || owner == nullptr)) {
+          found.insert(lock);
+        }
       }
     }
     return {found.begin(), found.end()};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -99,53 +98,43 @@ std::vector<const CallSite*> Requirements::sites_of(MethodId method) const {
 std::vector<std::set<LockId>> Requirements::held_at_entry() const {
   const std::size_t count = classes_.method_count();
   std::vector<std::vector<const CallSite*>> sites(count);
-  std::vector<std::optional<std::set<LockId>>> entry(count);  // none: nothing is known yet
+  std::vector<std::set<LockId>> entry(count);
+  std::vector<bool> known(count);  // no: nothing yet
   for (std::size_t i = 0; i < count; ++i) {
     sites[i] = sites_of(static_cast<MethodId>(i));
-    if (sites[i].empty()) entry[i].emplace();
+    known[i] = sites[i].empty();
   }
-  const auto held_at = [&](const CallSite& site, LockId lock) {
-    const Holds& holds = flow_[site.holds];
-    if (const auto at = holds.find(lock); at != holds.end()) {
-      if (at->second.depth > 0 || at->second.released) return at->second.depth > 0;
+  const auto held_at = [&](const CallSite& site) {
+    std::set<LockId> held;
+    if (site.forked) return held;
+    if (site.caller != kMain) held = entry[static_cast<std::size_t>(site.caller)];
+    for (const auto& [lock, hold] : flow_[site.holds]) {
+      if (hold.depth > 0 && is_global(lock)) held.insert(lock);
+      if (hold.depth == 0 && hold.released) held.erase(lock);
     }
-    return site.caller != kMain && entry[static_cast<std::size_t>(site.caller)]->contains(lock);
+    return held;
   };
   for (bool more = true; more;) {
     more = false;
     for (std::size_t i = 0; i < count; ++i) {
-      if (entry[i] && entry[i]->empty()) continue;  // it cannot become less
-      std::optional<std::set<LockId>> now;
+      if (known[i] && entry[i].empty()) continue;  // it cannot become less
+      std::set<LockId> now;
+      bool first = true;
       for (const CallSite* site : sites[i]) {
-        const bool known =
-            site->caller == kMain || entry[static_cast<std::size_t>(site->caller)].has_value();
-        if (!known && !site->forked) continue;
-        std::set<LockId> here;
-        if (!site->forked) {
-          for (const auto& [lock, hold] : flow_[site->holds]) {
-            if (hold.depth > 0 && is_global(lock)) here.insert(lock);
-          }
-          if (site->caller != kMain) {
-            for (const LockId lock : *entry[static_cast<std::size_t>(site->caller)]) {
-              if (held_at(*site, lock)) here.insert(lock);
-            }
-          }
-        }
-        if (!now) {
-          now = std::move(here);
-        } else {
-          std::erase_if(*now, [&](LockId lock) { return !here.contains(lock); });
-        }
+        const bool of_main = site->caller == kMain;
+        if (!of_main && !site->forked && !known[static_cast<std::size_t>(site->caller)]) continue;
+        const std::set<LockId> here = held_at(*site);
+        if (first) now = here;
+        first = false;
+        std::erase_if(now, [&](LockId lock) { return !here.contains(lock); });
       }
-      if (!now || now == entry[i]) continue;
+      if (first || (known[i] && now == entry[i])) continue;
       entry[i] = std::move(now);
+      known[i] = true;
       more = true;
     }
   }
-  std::vector<std::set<LockId>> made(count);
-  for (std::size_t i = 0; i < count; ++i)
-    made[i] = std::move(entry[i]).value_or(std::set<LockId>());
-  return made;
+  return entry;
 }
 
 // Of a class inside another one, or that another one has a part of.

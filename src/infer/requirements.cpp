@@ -156,7 +156,9 @@ void Requirements::find_back_pointers() {
 
 bool Requirements::is_held_by_owner(const Holds& holds, LockId lock) const {
   const core::Lock& last = locks_[lock];
-  if (last.kind != core::Lock::Kind::kField) return false;
+  const auto own = holds.find(lock);
+  const bool is_certain = own != holds.end() && own->second.depth > 0;
+  if (is_certain || last.kind != core::Lock::Kind::kField) return false;
   const core::Lock& back = locks_[last.base];
   if (back.kind != core::Lock::Kind::kField || !back_pointers_.contains(back.name)) return false;
   return std::ranges::any_of(holds, [&](const auto& held) {

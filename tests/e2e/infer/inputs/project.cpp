@@ -128,3 +128,40 @@ class Peers {
  private:
   Peer* peers_[8];
 };
+
+// A part that leads back to what it belongs to: the owner's lock is the one that the owner holds.
+class Store {
+ public:
+  class Entry {
+   public:
+    explicit Entry(Store* store) : store_(store) {}
+    void hit() {
+      ++hits_;
+      stale_ = 0;
+    }
+    int age() {
+      LOCK(store_->mutex_);
+      stale_ += hits_;
+      return stale_;
+    }
+
+   private:
+    Store* const store_;
+    int hits_ = 0;
+    int stale_ = 0;
+  };
+  explicit Store(Entry* first) : first_(first) {}
+  void hit_first() {
+    LOCK(mutex_);
+    first_->hit();
+  }
+  void hit_all() {
+    LOCK(mutex_);
+    for (Entry* entry : entries_) entry->hit();
+  }
+
+ private:
+  Mutex mutex_;
+  Entry* const first_;
+  Entry* entries_[8];
+};

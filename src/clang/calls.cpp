@@ -1,6 +1,7 @@
 // Calls: of the project's functions, of lambdas, and of functions that are known only by name.
 #include "clang/body.h"
 #include "clang/known_calls.h"
+#include "clang/places.h"
 
 namespace tomos::cpp {
 
@@ -172,6 +173,7 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
     made.parameters.push_back({.type = std::move(type),
                                .name = wanted,
                                .display = variable_of.getNameAsString(),
+                               .is_pointer = is_pointer(variable_of.getType()),
                                .position = unit_.position(variable_of.getLocation())});
     return wanted;
   };

@@ -1,0 +1,82 @@
+#include "clang/places.h"
+
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+
+namespace tomos::cpp {
+
+using clang::FunctionDecl;
+using clang::SourceLocation;
+
+namespace {
+
+// The end of the token that begins there; of all that a macro makes, behind the macro.
+SourceLocation behind(SourceLocation token, const clang::ASTContext& context) {
+  if (token.isInvalid()) return {};
+  const clang::SourceManager& manager = context.getSourceManager();
+  const SourceLocation at = manager.getExpansionRange(token).getEnd();
+  return clang::Lexer::getLocForEndOfToken(at, 0, manager, context.getLangOpts());
+}
+
+SourceLocation place_of_function(const FunctionDecl& of, const clang::ASTContext& context) {
+  const FunctionDecl& first = *of.getFirstDecl();
+  if (first.getLocation().isMacroID()) return {};
+  const clang::FunctionTypeLoc type = first.getFunctionTypeLoc();
+  if (!type) return {};
+  if (is_lambda(of) && type.getLParenLoc().isInvalid()) {
+    const clang::Stmt* body = of.getBody();
+    return body == nullptr || body->getBeginLoc().isMacroID() ? SourceLocation()
+                                                              : body->getBeginLoc();
+  }
+  const auto* prototype = first.getType()->getAs<clang::FunctionProtoType>();
+  const bool trails = prototype != nullptr && prototype->hasTrailingReturn() && !is_lambda(of);
+  const SourceLocation last = trails ? type.getReturnLoc().getEndLoc() : type.getRParenLoc();
+  return last.isMacroID() ? SourceLocation() : behind(last, context);
+}
+
+}  // namespace
+
+SourceLocation place_of(const clang::ValueDecl& decl, const clang::ASTContext& context) {
+  if (const auto* function = llvm::dyn_cast<FunctionDecl>(&decl)) {
+    return place_of_function(*function, context);
+  }
+  if (decl.getLocation().isMacroID()) return {};
+  // Behind the bounds of an array, the parameters of a function pointer, the width of a bit-field.
+  const auto* field = llvm::dyn_cast<clang::FieldDecl>(&decl);
+  if (field != nullptr && field->isBitField()) {
+    return behind(field->getBitWidth()->getEndLoc(), context);
+  }
+  const auto* declarator = llvm::dyn_cast<clang::DeclaratorDecl>(&decl);
+  if (declarator != nullptr && declarator->getTypeSourceInfo() != nullptr) {
+    const SourceLocation end = declarator->getTypeSourceInfo()->getTypeLoc().getEndLoc();
+    if (end.isValid() &&
+        context.getSourceManager().isBeforeInTranslationUnit(decl.getLocation(), end)) {
+      return behind(end, context);
+    }
+  }
+  return behind(decl.getLocation(), context);
+}
+
+SourceLocation begin_of(const FunctionDecl& function) {
+  const SourceLocation begin = function.getFirstDecl()->getBeginLoc();
+  return begin.isMacroID() ? SourceLocation() : begin;
+}
+
+bool is_pointer(clang::QualType type) {
+  type = type.getNonReferenceType();
+  if (type->isPointerType()) return true;
+  const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl();
+  if (record == nullptr || !record->hasDefinition()) return false;
+  const auto arrow = record->getASTContext().DeclarationNames.getCXXOperatorName(clang::OO_Arrow);
+  return !record->lookup(arrow).empty() ||
+         llvm::any_of(record->bases(), [](const auto& base) { return is_pointer(base.getType()); });
+}
+
+bool is_lambda(const FunctionDecl& function) {
+  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&function);
+  return method != nullptr && method->getParent()->isLambda();
+}
+
+}  // namespace tomos::cpp

@@ -172,6 +172,7 @@ class Annotator {
           const Annotation& one = request_.annotations[index];
           if (!stands(index)) continue;
           if (one.kind == Kind::kComment) {
+            if (is_there(source, at->first.second, one.argument)) continue;
             insert(comment(at->first.second, one, index));
             continue;
           }
@@ -195,6 +196,12 @@ class Annotator {
 
   static bool is_behind(const Annotation& one) { return one.argument.starts_with("/* writes"); }
 
+  static bool is_there(const Source& source, std::size_t offset, const std::string& comment) {
+    const std::string_view before = std::string_view(source.text()).substr(0, offset);
+    const std::size_t last = before.find_last_not_of(" \t\r\n");
+    return last != std::string_view::npos && before.substr(0, last + 1).ends_with(comment);
+  }
+
   static Insertion comment(std::size_t offset, const Annotation& one, std::size_t index) {
     return {.offset = offset,
             .text = is_behind(one) ? " " + one.argument : one.argument + " ",
@@ -203,10 +210,12 @@ class Annotator {
 
   static Insertion attribute(const Source& source, std::size_t offset, const Annotation& one,
                              const std::string& text, std::size_t index) {
+    const bool of_data = one.kind == Kind::kGuardedBy || one.kind == Kind::kPtGuardedBy;
+    if (of_data) return {.offset = offset, .text = " " + text, .annotation = index};
     if (!one.of_lambda) {
-      const bool of_data = one.kind == Kind::kGuardedBy || one.kind == Kind::kPtGuardedBy;
-      return {.offset = of_data ? offset : source.behind_qualifiers(offset),
-              .text = " " + text,
+      const bool is_before_name = offset == 0 || source.text()[offset - 1] != ')';
+      return {.offset = is_before_name ? offset : source.behind_qualifiers(offset),
+              .text = is_before_name ? text + " " : " " + text,
               .annotation = index};
     }
     // [this] { ... }: the body is what we have, and attributes need parameters before them.
@@ -245,6 +254,18 @@ class Annotator {
     if (!found.spot) return false;
     const Source& source = sources_[found.spot->first];
     return request_.findings.contains({source.path(), source.line(found.spot->second)});
+  }
+
+  // People look for it in the source as it is.
+  void keep(CompilerWarning warning) {
+    if (const Found found = find(warning.where); found.spot) {
+      const Source& source = sources_[found.spot->first];
+      warning.where = {.file = source.path(), .line = source.line(found.spot->second)};
+    }
+    const bool known = std::ranges::any_of(kept_, [&](const CompilerWarning& other) {
+      return other.where == warning.where && other.message == warning.message;
+    });
+    if (!known) kept_.push_back(std::move(warning));
   }
 
   void leave_out(std::size_t index, const std::string& why) {
@@ -366,7 +387,11 @@ class Annotator {
     for (CompilerWarning& warning : heard) {
       // Behind an error nothing else is certain.
       if (has_errors && warning.kind != kError && warning.kind != kAttribute) continue;
-      (is_finding(warning.where) ? kept_ : open).push_back(std::move(warning));
+      if (is_finding(warning.where)) {
+        keep(std::move(warning));
+      } else {
+        open.push_back(std::move(warning));
+      }
     }
     for (const CompilerWarning& warning : open) {
       switch (warning.kind) {
@@ -399,7 +424,7 @@ class Annotator {
       help_guarded(about, {Kind::kRequires, Kind::kReleases});
     }
     if (!changed_) {
-      for (CompilerWarning& warning : open) kept_.push_back(std::move(warning));
+      for (CompilerWarning& warning : open) keep(std::move(warning));
       open.clear();
     }
     return open;

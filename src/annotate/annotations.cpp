@@ -61,7 +61,9 @@ class Collector {
 
   void guard(const Field& field, const Class* owner, const std::string& name) {
     const bool writes = field.guard.kind == Guard::Kind::kWriteGuardedBy;
-    if (field.is_given || (!writes && field.guard.kind != Guard::Kind::kGuardedBy)) return;
+    if (field.is_given || field.is_pt_given ||
+        (!writes && field.guard.kind != Guard::Kind::kGuardedBy))
+      return;
     Annotation made = {.kind = Kind::kGuardedBy, .argument = {}, .of = name, .at = field.end};
     // The pointer itself never changes: the lock is for what it leads to.
     if (field.is_pointer && field.is_constant) made.kind = Kind::kPtGuardedBy;
@@ -106,9 +108,10 @@ class Collector {
       each(Kind::kReleases, of.releases, given.released);
       // Who acquires it says so already.
       std::vector<core::LockId> excluded;
-      std::ranges::copy_if(of.excludes, std::back_inserter(excluded), [&](core::LockId lock) {
-        return std::ranges::find(of.acquires, lock) == of.acquires.end();
-      });
+      for (std::size_t i = given.excluded; i < of.excludes.size(); ++i) {
+        const bool said = std::ranges::find(of.acquires, of.excludes[i]) != of.acquires.end();
+        if (!said) excluded.push_back(of.excludes[i]);
+      }
       each(Kind::kExcludes, excluded, 0);
       if (index < atomicities_.size() && of.body != core::kNoExpr) {
         atomicity(of, atomicities_[index]);
@@ -123,7 +126,8 @@ class Collector {
     const bool is_conditional = !of.requires_held.empty() || !of.releases.empty();
     // Where no lock is concerned it would only be noise.
     const bool is_told =
-        found.basic <= core::Basic::kAtomic && (is_conditional || !of.excludes.empty());
+        is_conditional ? found.basic <= core::Basic::kMover || found.basic == core::Basic::kAtomic
+                       : found.basic == core::Basic::kAtomic && !of.excludes.empty();
     const std::string_view word = core::to_string(found.basic);
     const std::string text = !is_told || found.is_declared ? ""
                              : is_conditional              ? fmt::format("/* {} */", word)
@@ -173,10 +177,13 @@ Given given_by(const core::Program& program) {
   Given given;
   const auto add = [&](const Method& of) {
     // Without attributes, what is required so far is what the body asserts.
-    given.methods.push_back(of.is_given ? Given::Counts{.required = of.requires_held.size(),
-                                                        .acquired = of.acquires.size(),
-                                                        .released = of.releases.size()}
-                                        : Given::Counts{});
+    Given::Counts counts = {.excluded = of.excludes.size()};
+    if (of.is_given) {
+      counts.required = of.requires_held.size();
+      counts.acquired = of.acquires.size();
+      counts.released = of.releases.size();
+    }
+    given.methods.push_back(counts);
   };
   for (const Class& of : program.classes) std::ranges::for_each(of.methods, add);
   std::ranges::for_each(program.functions, add);

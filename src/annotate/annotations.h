@@ -40,6 +40,7 @@ struct Given {
     std::size_t required = 0;
     std::size_t acquired = 0;
     std::size_t released = 0;
+    std::size_t excluded = 0;
   };
   std::vector<Counts> methods;  // of all classes, then the functions
 };

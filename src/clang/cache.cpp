@@ -136,14 +136,15 @@ void pass(Stream& stream, core::Parameter& of) {
 
 template <class Stream>
 void pass(Stream& stream, core::Field& of) {
-  auto& [type, name, display, guard, is_given, is_constant, is_static, is_pointer, position, end] =
-      of;
+  auto& [type, name, display, guard, is_given, is_pt_given, is_constant, is_static, is_pointer,
+         position, end] = of;
   pass(stream, type);
   pass(stream, name);
   pass(stream, display);
   pass(stream, guard.kind);
   pass(stream, guard.lock);
   pass(stream, is_given);
+  pass(stream, is_pt_given);
   pass(stream, is_constant);
   pass(stream, is_static);
   pass(stream, is_pointer);

@@ -141,6 +141,7 @@ core::Field Unit::shared(const clang::ValueDecl& decl, QualType type) {
                       : looks_after_itself || element.isConstQualified()) {
     made.guard.kind = core::Guard::Kind::kFinal;
   }
+  made.is_pt_given = decl.hasAttr<clang::PtGuardedByAttr>();
   if (const auto* given = decl.getAttr<clang::GuardedByAttr>()) {
     if (const auto lock = path(given->getArg(), {})) {
       made.guard = {.kind = core::Guard::Kind::kGuardedBy, .lock = lock_id(*lock)};
@@ -273,7 +274,6 @@ std::optional<core::Basic> Unit::requirement(clang::SourceLocation begin) {
 void Unit::attributes(const FunctionDecl& function, core::Method& method) {
   const auto add = [&](std::vector<core::LockId>& to, const auto& arguments,
                        const FunctionDecl& declaration) {
-    method.is_given = true;
     for (const clang::Expr* argument : arguments) {
       // The parameters of this declaration by their names in the definition.
       const std::function<std::optional<std::string>(const clang::VarDecl&)> names =
@@ -298,10 +298,15 @@ void Unit::attributes(const FunctionDecl& function, core::Method& method) {
       if (attribute->isInherited()) continue;
       if (const auto* held = llvm::dyn_cast<clang::RequiresCapabilityAttr>(attribute)) {
         add(method.requires_held, held->args(), *declaration);
+        method.is_given = true;
       } else if (const auto* taken = llvm::dyn_cast<clang::AcquireCapabilityAttr>(attribute)) {
         add(method.acquires, taken->args(), *declaration);
+        method.is_given = true;
       } else if (const auto* left = llvm::dyn_cast<clang::ReleaseCapabilityAttr>(attribute)) {
         add(method.releases, left->args(), *declaration);
+        method.is_given = true;
+      } else if (const auto* excluded = llvm::dyn_cast<clang::LocksExcludedAttr>(attribute)) {
+        add(method.excludes, excluded->args(), *declaration);
       } else if (llvm::isa<clang::NoThreadSafetyAnalysisAttr>(attribute)) {
         method.no_warn = true;
       } else if (const auto* note = llvm::dyn_cast<clang::AnnotateAttr>(attribute)) {

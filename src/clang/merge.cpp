@@ -128,6 +128,7 @@ struct Merger::Mover {
       into.releases = other.releases;
       into.is_given = true;
     }
+    if (into.excludes.empty() && same_names) into.excludes = other.excludes;
     if (!into.atomicity) into.atomicity = other.atomicity;
   }
 };

@@ -32,7 +32,9 @@ SourceLocation place_of_function(const FunctionDecl& of, const clang::ASTContext
   }
   const auto* prototype = first.getType()->getAs<clang::FunctionProtoType>();
   const bool trails = prototype != nullptr && prototype->hasTrailingReturn() && !is_lambda(of);
-  const SourceLocation last = trails ? type.getReturnLoc().getEndLoc() : type.getRParenLoc();
+  // Behind the trailing type it would be an attribute of that type.
+  if (trails) return first.getLocation();
+  const SourceLocation last = type.getRParenLoc();
   return last.isMacroID() ? SourceLocation() : behind(last, context);
 }
 

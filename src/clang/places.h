@@ -7,9 +7,9 @@
 
 namespace tomos::cpp {
 
-// Of a field or a variable; of a function, at its first declaration: behind the parameters or the
-// trailing return type, where cv-qualifiers and such may follow. A lambda without parameters: its
-// body.
+// Of a field or a variable; of a function, at its first declaration: behind the parameters, where
+// cv-qualifiers and such may follow, or before its name if it has a trailing return type. A lambda
+// without parameters: its body.
 clang::SourceLocation place_of(const clang::ValueDecl& decl, const clang::ASTContext& context);
 
 clang::SourceLocation begin_of(const clang::FunctionDecl& function);

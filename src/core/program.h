@@ -118,6 +118,7 @@ struct Field {  // or a global
   std::string display;
   Guard guard;
   bool is_given = false;     // the guard is what the program's author says, not what was inferred
+  bool is_pt_given = false;  // the author says something of what it leads to only
   bool is_constant = false;  // never assigned again, though what it points to may change (T* const)
   bool is_static = false;
   bool is_pointer = false;  // the source reaches what it leads to with ->

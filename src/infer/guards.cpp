@@ -398,7 +398,9 @@ class Finder {
     const auto [root, length] = locks_.root(one.lock);
     const bool own = locks_[root].name == "this" && length <= 1;
     if (one.method == kMain || (!own && !flow_.acquiring.contains(one))) return;
-    mutable_method(one.method).excludes.push_back(one.lock);
+    std::vector<LockId>& excludes = mutable_method(one.method).excludes;
+    const bool known = std::ranges::find(excludes, one.lock) != excludes.end();
+    if (!known) excludes.push_back(one.lock);
   }
 
   void add_effects(MethodId method, const std::vector<LockId>& locks, bool taken) {

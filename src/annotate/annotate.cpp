@@ -41,16 +41,17 @@ class Annotator {
       edit();
       auto heard = check_(texts(), units, annotated_system_);
       if (!heard) return std::unexpected(heard.error());
-      if (!annotated_system_ && std::ranges::any_of(*heard, is_about_type)) {
-        annotated_system_ = true;
-        continue;
-      }
+      std::erase_if(*heard, [&](const CompilerWarning& warning) {
+        return request_.left_out.contains(warning.unit);
+      });
+      if (needs_other_system(*heard)) continue;
       std::erase_if(kept_, [&](const CompilerWarning& warning) {
         return units.empty() || units.contains(warning.unit);
       });
       const std::vector<CompilerWarning> open = help(*std::move(heard));
       if (open.empty()) break;
       units.clear();
+      if (std::exchange(all_again_, false)) continue;
       for (const CompilerWarning& warning : open) units.insert(warning.unit);
     }
     return result();
@@ -60,6 +61,20 @@ class Annotator {
   // A place of the old text: the index of its source, and an offset.
   using Spot = std::pair<std::size_t, std::size_t>;
 
+  // Attributes on the locks of the system are used if they are needed, and if they compile.
+  bool needs_other_system(const std::vector<CompilerWarning>& heard) {
+    const bool wanted =
+        annotated_system_
+            ? std::ranges::none_of(heard, [&](const CompilerWarning& of) { return is_foreign(of); })
+            : !system_fails_ && std::ranges::any_of(heard, is_about_type);
+    if (wanted == annotated_system_) return false;
+    system_fails_ = !wanted;
+    annotated_system_ = wanted;
+    return true;
+  }
+  bool is_foreign(const CompilerWarning& warning) const {
+    return warning.kind == CompilerWarning::Kind::kError && !of_path_.contains(warning.where.file);
+  }
   // A lock whose class has no attributes.
   static bool is_about_type(const CompilerWarning& warning) {
     return warning.kind == CompilerWarning::Kind::kAttribute &&
@@ -140,6 +155,7 @@ class Annotator {
         {"guarded_by", "GUARDED_BY"},
         {"pt_guarded_by", "PT_GUARDED_BY"},
         {"requires_capability", "REQUIRES"},
+        {"requires_shared_capability", "REQUIRES_SHARED"},
         {"locks_excluded", "EXCLUDES"},
         {"acquire_capability", "ACQUIRE"},
         {"release_capability", "RELEASE"},
@@ -302,6 +318,31 @@ class Annotator {
     return changed_ = true;
   }
 
+  // A requirement that is not met: perhaps by a reader's lock. If that was tried already, it was no
+  // help.
+  bool try_shared(const std::vector<std::size_t>& ours) {
+    bool tried = false;
+    for (const std::size_t index : ours) {
+      Annotation& one = request_.annotations[index];
+      if (one.kind == Kind::kRequiresShared) one.kind = Kind::kRequires;
+      if (one.kind == Kind::kRequires && tried_shared_.insert(index).second) {
+        one.kind = Kind::kRequiresShared;
+        tried = changed_ = all_again_ = true;
+      }
+    }
+    return tried;
+  }
+  // True: the function that the warning is in writes, and so must require the whole lock.
+  bool take_back_shared(const CompilerWarning& warning) {
+    const std::vector<std::size_t> shared =
+        standing(find(warning.function).spot, {Kind::kRequiresShared});
+    for (const std::size_t index : shared) {
+      request_.annotations[index].kind = Kind::kRequires;
+      changed_ = true;
+    }
+    return !shared.empty();
+  }
+
   // What is declared there is followed in too many functions, or in one that cannot be marked: then
   // the annotation goes.
   void help_guarded(const std::vector<const CompilerWarning*>& about,
@@ -314,6 +355,7 @@ class Annotator {
       if (!warning->in_lambda) functions.insert(warning->function);
       helpless |= !find(warning->function).spot.has_value();
     }
+    if (about.front()->kind == CompilerWarning::Kind::kCall && try_shared(ours)) return;
     const bool of_lambda = std::ranges::any_of(
         ours, [&](std::size_t index) { return request_.annotations[index].of_lambda; });
     if (!ours.empty() && (helpless || of_lambda || functions.size() > kMostHelped)) {
@@ -372,7 +414,7 @@ class Annotator {
       }
       if (leave_all([&](const Spot& spot) { return spot.first == found.spot->first; })) return;
     }
-    leave_all([](const Spot&) { return true; });
+    if (!is_foreign(warning)) leave_all([](const Spot&) { return true; });
   }
 
   // Returns the warnings that something was done about.
@@ -404,10 +446,10 @@ class Annotator {
           break;
         }
         case kAccess:
-          guarded[warning.declared].push_back(&warning);
+          if (!take_back_shared(warning)) guarded[warning.declared].push_back(&warning);
           break;
         case kCall:
-          required[warning.declared].push_back(&warning);
+          if (!take_back_shared(warning)) required[warning.declared].push_back(&warning);
           break;
         case kExcluded:
           help_excluded(warning);
@@ -421,7 +463,7 @@ class Annotator {
       help_guarded(about, {Kind::kGuardedBy, Kind::kPtGuardedBy});
     }
     for (const auto& [place, about] : required) {
-      help_guarded(about, {Kind::kRequires, Kind::kReleases});
+      help_guarded(about, {Kind::kRequires, Kind::kRequiresShared, Kind::kReleases});
     }
     if (!changed_) {
       for (CompilerWarning& warning : open) keep(std::move(warning));
@@ -454,7 +496,10 @@ class Annotator {
   std::vector<Edited> edited_;
   std::vector<CompilerWarning> kept_;
   bool changed_ = false;
+  bool all_again_ = false;
   bool annotated_system_ = false;
+  bool system_fails_ = false;
+  std::set<std::size_t> tried_shared_;
 };
 
 }  // namespace

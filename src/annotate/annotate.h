@@ -3,8 +3,10 @@
 //
 // Every help takes warnings away and brings no new ones: a function is not analysed
 // (NO_THREAD_SAFETY_ANALYSIS), or an annotation is left out. So it ends, and only units with
-// warnings are compiled again. A guard is worth more than the analysis of a few functions, and less
-// than that of many. What we report as a finding is not helped: there Clang is right.
+// warnings are compiled again. (One thing is tried that may bring new ones: that a reader's lock is
+// enough for a function. Then all are compiled again.) A guard is worth more than the analysis of a
+// few functions, and less than that of many. What we report as a finding is not helped: there Clang
+// is right.
 #pragma once
 
 #include <functional>
@@ -25,6 +27,7 @@ struct Request {
   std::vector<Annotation> annotations;
   std::vector<core::AnnotationMacros> macros;
   std::set<std::pair<std::string, std::uint32_t>> findings;  // file and line
+  std::set<std::string> left_out;                            // units that do not compile anyway
 };
 
 struct Annotated {

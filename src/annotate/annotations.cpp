@@ -159,6 +159,8 @@ std::string_view attribute_of(Annotation::Kind kind) {
       return "pt_guarded_by";
     case Kind::kRequires:
       return "requires_capability";
+    case Kind::kRequiresShared:
+      return "requires_shared_capability";
     case Kind::kExcludes:
       return "locks_excluded";
     case Kind::kAcquires:

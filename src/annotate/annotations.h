@@ -17,6 +17,7 @@ struct Annotation {
     kGuardedBy,
     kPtGuardedBy,
     kRequires,
+    kRequiresShared,  // a reader's lock is enough
     kExcludes,
     kAcquires,
     kReleases,

@@ -133,7 +133,7 @@ std::vector<CompilerWarning> check_unit(const clang::tooling::CompileCommand& co
   if (system->setCurrentWorkingDirectory(command.Directory)) return {};
   const llvm::IntrusiveRefCntPtr<clang::FileManager> files(
       new clang::FileManager(clang::FileSystemOptions(), system));
-  Listener listener(command.Filename, command.Directory);
+  Listener listener(shown(command.Filename), command.Directory);
   std::vector<std::string> arguments = arguments_for(command, flags);
   std::erase(arguments, "-w");
   clang::tooling::ToolInvocation invocation(arguments, std::make_unique<CheckAction>(),
@@ -171,7 +171,7 @@ Result<std::vector<CompilerWarning>> check_cpp(const Options& options, const Tex
   auto commands = commands_for(options);
   if (!commands) return std::unexpected(commands.error());
   std::erase_if(*commands, [&](const clang::tooling::CompileCommand& command) {
-    return !units.empty() && !units.contains(command.Filename);
+    return !units.empty() && !units.contains(shown(command.Filename));
   });
   std::vector<std::vector<CompilerWarning>> heard(commands->size());
   std::atomic<std::size_t> next = 0;

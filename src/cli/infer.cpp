@@ -12,6 +12,7 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -114,13 +115,16 @@ cpp::Options source_options(const InferOptions& options) {
 struct ReadProgram {
   core::Program program;
   std::vector<core::AnnotationMacros> macros;
+  std::set<std::string> left_out;  // units that do not compile
 };
 
 // What does not compile is left out, and said so: of some units something is better than nothing.
 Result<ReadProgram> read_units(const InferOptions& options, std::vector<std::string>& notes) {
   auto sources = tomos::read_cpp(source_options(options));
   if (!sources) return std::unexpected(sources.error());
+  ReadProgram made;
   for (const cpp::LeftOut& unit : sources->left_out) {
+    made.left_out.insert(unit.file);
     (void)std::fwrite(unit.messages.data(), 1, unit.messages.size(), stderr);
     notes.push_back(fmt::format("{} does not compile and was left out", unit.file));
   }
@@ -135,7 +139,9 @@ Result<ReadProgram> read_units(const InferOptions& options, std::vector<std::str
     notes.push_back(fmt::format("calls of functions without source may do anything: {}",
                                 fmt::join(sources->unknown_calls, ", ")));
   }
-  return ReadProgram{.program = std::move(sources->program), .macros = std::move(sources->macros)};
+  made.program = std::move(sources->program);
+  made.macros = std::move(sources->macros);
+  return made;
 }
 
 // All files are one program.
@@ -146,7 +152,7 @@ Result<ReadProgram> read_sources(const InferOptions& options, std::vector<std::s
   if (static_cast<std::size_t>(count) == options.files.size()) {
     auto program = read_core(options.files);
     if (!program) return std::unexpected(program.error());
-    return ReadProgram{.program = std::move(*program), .macros = {}};
+    return ReadProgram{.program = std::move(*program), .macros = {}, .left_out = {}};
   }
   return std::unexpected(Error{.where = *std::ranges::find_if_not(options.files, is_core),
                                .what = "stands beside files of the core language",
@@ -284,7 +290,8 @@ int run(const InferOptions& options) {
     const auto written =
         write_annotations({.sources = source_options(options),
                            .in_place = options.in_place,
-                           .quiet = options.report.quiet},
+                           .quiet = options.report.quiet,
+                           .left_out = std::move(read->left_out)},
                           *file, *program, given, *inference, std::move(read->macros), findings);
     if (!written) return refuse(written.error());
     return findings.empty() ? kNothingFound : options.report.exit_code;

@@ -27,9 +27,9 @@ std::string summary_of(const annotate::Annotated& made, std::size_t findings) {
   std::string text = fmt::format(
       "{} guards, {} required, {} excluded, {} acquired or released, {} not analysed, {} comments "
       "in {} files; {} left out\n",
-      counts[kGuardedBy] + counts[kPtGuardedBy], counts[kRequires], counts[kExcludes],
-      counts[kAcquires] + counts[kReleases], counts[kNoAnalysis], counts[kComment],
-      made.files.size(), left_out);
+      counts[kGuardedBy] + counts[kPtGuardedBy], counts[kRequires] + counts[kRequiresShared],
+      counts[kExcludes], counts[kAcquires] + counts[kReleases], counts[kNoAnalysis],
+      counts[kComment], made.files.size(), left_out);
   for (const Annotation& one : made.annotations) {
     const std::string what = one.kind == kComment
                                  ? one.argument
@@ -75,7 +75,8 @@ Result<void> write_annotations(const AnnotateOptions& options, std::optional<New
   annotate::Request request = {.program = &program,
                                .annotations = annotate::annotations_of(program, given, atomicities),
                                .macros = std::move(macros),
-                               .findings = {}};
+                               .findings = {},
+                               .left_out = options.left_out};
   for (const Finding& finding : findings) {
     for (const Finding::Event& event : finding.events) {
       request.findings.emplace(event.location.file, event.location.line);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "annotate/annotations.h"
@@ -18,6 +20,7 @@ struct AnnotateOptions {
   cpp::Options sources;
   bool in_place = false;
   bool quiet = false;
+  std::set<std::string> left_out;  // units that do not compile
 };
 
 // Writes the patch into the file, else to standard output; or changes the sources. What was done,

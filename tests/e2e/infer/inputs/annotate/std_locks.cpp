@@ -15,6 +15,7 @@ class Locks {
   void guard() {
     std::lock_guard<std::mutex> hold(m_);
     ++x_;
+    changed_.notify_all();
   }
   void wait() {
     std::unique_lock<std::mutex> hold(m_);

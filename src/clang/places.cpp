@@ -2,8 +2,11 @@
 
 #include <clang/AST/DeclCXX.h>
 #include <clang/AST/DeclTemplate.h>
+#include <clang/AST/Expr.h>
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
+
+#include <iterator>
 
 namespace tomos::cpp {
 
@@ -79,6 +82,24 @@ bool is_pointer(clang::QualType type) {
 bool is_lambda(const FunctionDecl& function) {
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&function);
   return method != nullptr && method->getParent()->isLambda();
+}
+
+bool names_parts(const clang::Expr& expr) {
+  const clang::Expr* of = expr.IgnoreParenCasts();
+  const auto* address = llvm::dyn_cast<clang::UnaryOperator>(of);
+  if (address != nullptr && address->getOpcode() == clang::UO_AddrOf) {
+    of = address->getSubExpr()->IgnoreParenCasts();
+  }
+  const auto* record = of->getType()->getAsRecordDecl();
+  if (record == nullptr || std::distance(record->field_begin(), record->field_end()) < 2) {
+    return false;
+  }
+  if (llvm::isa<clang::MemberExpr>(of)) return true;
+  const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(of);
+  const auto* variable =
+      name == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(name->getDecl());
+  return variable != nullptr && variable->hasGlobalStorage() &&
+         !variable->getType()->isReferenceType();
 }
 
 }  // namespace tomos::cpp

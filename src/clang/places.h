@@ -19,4 +19,8 @@ bool is_pointer(clang::QualType type);
 
 bool is_lambda(const clang::FunctionDecl& function);
 
+// A global or a field, or its address, that holds an object of several parts: who copies it as a
+// whole does so in several steps, in each of which the variable is read or written.
+bool names_parts(const clang::Expr& expr);
+
 }  // namespace tomos::cpp

@@ -340,8 +340,7 @@ std::function<int()> declare_infer(CLI::App& app) {
   app.add_flag("--core", options->core, "Print the program in the core language and stop");
   auto* const annotate =
       app.add_flag("--annotate", options->annotate,
-                   "Write what was inferred as Clang's thread-safety annotations: a patch for "
-                   "patch -p1 or git apply, in place of the report");
+                   "Write a patch with Clang's thread-safety annotations, no report");
   app.add_flag("--in-place", options->in_place, "With --annotate: change the files themselves")
       ->needs(annotate);
   declare_report(options->report, app, "standard output");

@@ -69,6 +69,7 @@ Result<void> write_annotations(const AnnotateOptions& options, std::optional<New
                                std::vector<core::AnnotationMacros> macros,
                                const std::vector<Finding>& findings) {
   std::vector<annotate::Atomicity> atomicities;
+  atomicities.reserve(inference.methods.size());
   for (const infer::MethodAtomicity& method : inference.methods) {
     atomicities.push_back({.basic = method.basic, .is_declared = method.is_declared});
   }

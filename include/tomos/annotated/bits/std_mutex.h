@@ -28,7 +28,7 @@
 #define TOMOS_REENTRANT_ TOMOS_ATTR_(capability("mutex"))
 #endif
 
-namespace std _GLIBCXX_VISIBILITY(default) {
+namespace std {
 _GLIBCXX_BEGIN_NAMESPACE_VERSION
 
 #ifdef _GLIBCXX_HAS_GTHREADS
@@ -58,6 +58,6 @@ class TOMOS_ATTR_(scoped_lockable) lock_guard {
 };
 
 _GLIBCXX_END_NAMESPACE_VERSION
-}  // namespace std _GLIBCXX_VISIBILITY(default)
+}  // namespace std
 
 #endif

@@ -13,7 +13,7 @@
 #include_next <bits/unique_lock.h>
 #undef unique_lock
 
-namespace std _GLIBCXX_VISIBILITY(default) {
+namespace std {
 _GLIBCXX_BEGIN_NAMESPACE_VERSION
 
 #ifdef _GLIBCXX_HAS_GTHREADS
@@ -61,6 +61,6 @@ class TOMOS_ATTR_(scoped_lockable) unique_lock : public unannotated_unique_lock_
 };
 
 _GLIBCXX_END_NAMESPACE_VERSION
-}  // namespace std _GLIBCXX_VISIBILITY(default)
+}  // namespace std
 
 #endif

@@ -1,6 +1,7 @@
 // Calls: of the project's functions, of lambdas, and of functions that are known only by name.
 #include "clang/body.h"
 #include "clang/known_calls.h"
+#include "clang/places.h"
 
 namespace tomos::cpp {
 
@@ -172,6 +173,7 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
     made.parameters.push_back({.type = std::move(type),
                                .name = wanted,
                                .display = variable_of.getNameAsString(),
+                               .is_pointer = is_pointer(variable_of.getType()),
                                .position = unit_.position(variable_of.getLocation())});
     return wanted;
   };
@@ -521,6 +523,13 @@ Body::Value Body::foreign_function(const FunctionDecl& callee, const clang::Call
     return {.id = sequence(std::move(effects), at), .type = type};
   }
   arguments_effect(&callee, arguments, effects, calls_at_once(called));
+  // memcpy and the like: an object as bytes.
+  for (unsigned i = 0; i < arguments.size() && i < callee.getNumParams(); ++i) {
+    const QualType parameter = callee.getParamDecl(i)->getType();
+    if (parameter->isVoidPointerType() && names_parts(*arguments[i])) {
+      effects.push_back(expr(arguments[i], use_for(parameter)).id);
+    }
+  }
   if (callee.isNoReturn()) {
     emit(sequence(std::move(effects), at));
     if (conditional_ == 0) diverge(at);
@@ -591,7 +600,12 @@ Body::Value Body::call(const clang::CallExpr& of, Use use) {
         to != nullptr && state_.variables.contains(llvm::dyn_cast<VarDecl>(to->getDecl()))
             ? core::kNoExpr
             : assign(receiver, {.id = from}, false, at).id;
-    return opaque(type, changed == core::kNoExpr ? from : changed);
+    std::vector<ExprId> effects = {changed == core::kNoExpr ? from : changed};
+    if (names_parts(*arguments.back())) effects.push_back(expr(arguments.back(), Use::kRead).id);
+    if (changed != core::kNoExpr && names_parts(*receiver)) {
+      effects.push_back(assign(receiver, opaque(type, core::kNoExpr), false, at).id);
+    }
+    return opaque(type, sequence(std::move(effects), at));
   }
   return project_call(*callee, of);
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "clang/body.h"
+#include "clang/places.h"
 #include "clang/unit.h"
 
 namespace tomos::cpp {
@@ -124,20 +125,9 @@ void Unit::define(const RecordDecl& of, const std::string& name) {
 // A field or a global, without its name.
 core::Field Unit::shared(const clang::ValueDecl& decl, QualType type) {
   core::Field made = {.type = type_of(type),
+                      .is_pointer = is_pointer(type),
                       .position = position(decl.getLocation()),
-                      .end = after(decl.getLocation())};
-  // Behind the bounds of an array, the parameters of a function pointer, the width of a bit-field.
-  const auto* declarator = llvm::dyn_cast<clang::DeclaratorDecl>(&decl);
-  const auto* field = llvm::dyn_cast<clang::FieldDecl>(&decl);
-  if (field != nullptr && field->isBitField()) {
-    made.end = after(field->getBitWidth()->getEndLoc());
-  } else if (declarator != nullptr && declarator->getTypeSourceInfo() != nullptr) {
-    const clang::SourceLocation end = declarator->getTypeSourceInfo()->getTypeLoc().getEndLoc();
-    if (end.isValid() &&
-        context.getSourceManager().isBeforeInTranslationUnit(decl.getLocation(), end)) {
-      made.end = after(end);
-    }
-  }
+                      .end = position(place_of(decl, context))};
   if (made.type.name == "void") made.type.name = "int";
   const QualType element = context.getBaseElementType(type);
   const bool leads_on = type->isPointerType() || type->isReferenceType();
@@ -155,6 +145,7 @@ core::Field Unit::shared(const clang::ValueDecl& decl, QualType type) {
                       : looks_after_itself || element.isConstQualified()) {
     made.guard.kind = core::Guard::Kind::kFinal;
   }
+  made.is_pt_given = decl.hasAttr<clang::PtGuardedByAttr>();
   if (const auto* given = decl.getAttr<clang::GuardedByAttr>()) {
     if (const auto lock = path(given->getArg(), {})) {
       made.guard = {.kind = core::Guard::Kind::kGuardedBy, .lock = lock_id(*lock)};
@@ -211,6 +202,18 @@ core::Method& Unit::add_method(const Home& home, core::Method made) {
   return of.methods[at->second];
 }
 
+namespace {
+
+// Attributes stand at the first declaration, and use its names.
+std::string first_name(const FunctionDecl& function, const clang::ParmVarDecl& parameter) {
+  const unsigned index = parameter.getFunctionScopeIndex();
+  const FunctionDecl* first = function.getFirstDecl();
+  return (index < first->getNumParams() ? first->getParamDecl(index) : &parameter)
+      ->getNameAsString();
+}
+
+}  // namespace
+
 Unit::Home Unit::declare(const FunctionDecl& of) {
   const FunctionDecl* function = of.getDefinition() != nullptr ? of.getDefinition() : &of;
   Home home;
@@ -248,7 +251,8 @@ Unit::Home Unit::declare(const FunctionDecl& of) {
       if (type.name == "void") type.name = "int";
       made.parameters.push_back({.type = std::move(type),
                                  .name = Body::parameter_name(*parameter),
-                                 .display = parameter->getNameAsString(),
+                                 .display = first_name(*function, *parameter),
+                                 .is_pointer = is_pointer(parameter->getType()),
                                  .position = position(parameter->getLocation())});
     }
   }
@@ -274,7 +278,6 @@ std::optional<core::Basic> Unit::requirement(clang::SourceLocation begin) {
 void Unit::attributes(const FunctionDecl& function, core::Method& method) {
   const auto add = [&](std::vector<core::LockId>& to, const auto& arguments,
                        const FunctionDecl& declaration) {
-    method.is_given = true;
     for (const clang::Expr* argument : arguments) {
       // The parameters of this declaration by their names in the definition.
       const std::function<std::optional<std::string>(const clang::VarDecl&)> names =
@@ -294,17 +297,20 @@ void Unit::attributes(const FunctionDecl& function, core::Method& method) {
       to.push_back(program.locks.variable("this"));
     }
   };
-  const FunctionDecl* first = nullptr;
   for (const FunctionDecl* declaration : function.redecls()) {
-    if (first == nullptr || declaration->isFirstDecl()) first = declaration;
     for (const clang::Attr* attribute : declaration->attrs()) {
       if (attribute->isInherited()) continue;
       if (const auto* held = llvm::dyn_cast<clang::RequiresCapabilityAttr>(attribute)) {
         add(method.requires_held, held->args(), *declaration);
+        method.is_given = true;
       } else if (const auto* taken = llvm::dyn_cast<clang::AcquireCapabilityAttr>(attribute)) {
         add(method.acquires, taken->args(), *declaration);
+        method.is_given = true;
       } else if (const auto* left = llvm::dyn_cast<clang::ReleaseCapabilityAttr>(attribute)) {
         add(method.releases, left->args(), *declaration);
+        method.is_given = true;
+      } else if (const auto* excluded = llvm::dyn_cast<clang::LocksExcludedAttr>(attribute)) {
+        add(method.excludes, excluded->args(), *declaration);
       } else if (llvm::isa<clang::NoThreadSafetyAnalysisAttr>(attribute)) {
         method.no_warn = true;
       } else if (const auto* note = llvm::dyn_cast<clang::AnnotateAttr>(attribute)) {
@@ -317,15 +323,8 @@ void Unit::attributes(const FunctionDecl& function, core::Method& method) {
       method.atomicity = program.add(core::Term{.basic = *wanted});
     }
   }
-  if (first != nullptr) {
-    const clang::FunctionTypeLoc type = first->getFunctionTypeLoc();
-    const auto* prototype = first->getType()->getAs<clang::FunctionProtoType>();
-    if (type && prototype != nullptr && prototype->hasTrailingReturn()) {
-      method.end = after(type.getReturnLoc().getEndLoc());
-    } else if (type) {
-      method.end = after(type.getLocalRangeEnd());
-    }
-  }
+  method.begin = position(begin_of(function));
+  method.end = position(place_of(function, context));
 }
 
 core::LockId Unit::lock_id(const LockPath& path) {

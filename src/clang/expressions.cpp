@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "clang/body.h"
+#include "clang/places.h"
 
 namespace tomos::cpp {
 
@@ -297,8 +298,12 @@ Body::Value Body::construct(const clang::CXXConstructExpr& of) {
     arguments_effect(&constructor, arguments, effects, false);
     return opaque(type, sequence(std::move(effects), at));
   }
-  if (!constructor.isImplicit() && !constructor.isDefaulted()) unit_.declare(constructor);
+  const bool by_compiler = constructor.isImplicit() || constructor.isDefaulted();
+  if (!by_compiler) unit_.declare(constructor);
   arguments_effect(&constructor, arguments, effects, false);
+  if (by_compiler && constructor.isCopyOrMoveConstructor() && names_parts(*arguments[0])) {
+    effects.push_back(expr(arguments[0], Use::kRead).id);
+  }
   effects.push_back(
       program_.add({.kind = Kind::kNew, .position = unit_.position(at), .type = type}));
   return {.id = sequence(std::move(effects), at), .type = type};

@@ -62,13 +62,6 @@ core::Position Unit::position(clang::SourceLocation location) {
           .column = manager.getColumnNumber(file, offset)};
 }
 
-core::Position Unit::after(clang::SourceLocation location) {
-  const clang::SourceManager& manager = context.getSourceManager();
-  if (location.isInvalid()) return {};
-  const clang::SourceLocation at = manager.getExpansionRange(location).getEnd();
-  return position(clang::Lexer::getLocForEndOfToken(at, 0, manager, context.getLangOpts()));
-}
-
 bool Unit::is_foreign(const clang::Decl& decl) const {
   const clang::SourceLocation location = decl.getLocation();
   const auto* function = llvm::dyn_cast<FunctionDecl>(&decl);

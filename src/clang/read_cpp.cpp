@@ -28,6 +28,8 @@
 #include <thread>
 #include <utility>
 
+#include "clang/annotation_macros.h"
+#include "clang/commands.h"
 #include "clang/unit.h"
 #include "summary/cache.h"
 
@@ -60,11 +62,12 @@ class Comments : public clang::CommentHandler {
 class Consumer : public clang::ASTConsumer {
  public:
   Consumer(Summary& summary, std::vector<Source>& sources, Comments& comments,
-           std::string directory)
+           std::string directory, const IncludeGraph& includes)
       : summary_(summary),
         sources_(sources),
         comments_(comments),
-        directory_(std::move(directory)) {}
+        directory_(std::move(directory)),
+        includes_(includes) {}
 
   // What the system's functions do is known, or will not be found out here.
   bool shouldSkipFunctionBody(clang::Decl* decl) override {
@@ -75,6 +78,7 @@ class Consumer : public clang::ASTConsumer {
   void HandleTranslationUnit(clang::ASTContext& context) override {
     if (context.getDiagnostics().hasErrorOccurred()) return;
     Unit(context, summary_, directory_, comments_.found).read();
+    summary_.macros = includes_.annotation_macros(directory_);
     const clang::SourceManager& manager = context.getSourceManager();
     for (auto at = manager.fileinfo_begin(); at != manager.fileinfo_end(); ++at) {
       const auto buffer = at->second->getBufferIfLoaded();
@@ -91,6 +95,7 @@ class Consumer : public clang::ASTConsumer {
   std::vector<Source>& sources_;
   Comments& comments_;
   std::string directory_;
+  const IncludeGraph& includes_;
 };
 
 class Action : public clang::ASTFrontendAction {
@@ -102,7 +107,8 @@ class Action : public clang::ASTFrontendAction {
                                                         llvm::StringRef /*file*/) override {
     compiler.getFrontendOpts().SkipFunctionBodies = true;
     compiler.getPreprocessor().addCommentHandler(&comments_);
-    return std::make_unique<Consumer>(summary_, sources_, comments_, directory_);
+    const IncludeGraph& includes = follow_includes(compiler.getPreprocessor());
+    return std::make_unique<Consumer>(summary_, sources_, comments_, directory_, includes);
   }
 
  private:
@@ -128,6 +134,8 @@ void drop_unknown(std::vector<std::string>& arguments) {
     return unknown.contains(word) || word.starts_with("-fplugin");
   });
 }
+
+}  // namespace
 
 std::vector<std::string> arguments_for(const CompileCommand& command,
                                        const std::vector<std::string>& flags) {
@@ -158,6 +166,8 @@ std::vector<std::string> arguments_for(const CompileCommand& command,
   return getInsertArgumentAdjuster(extra, ArgumentInsertPosition::BEGIN)(arguments,
                                                                          command.Filename);
 }
+
+namespace {
 
 struct Read {
   std::optional<Summary> summary;
@@ -194,6 +204,8 @@ Read read_unit(const CompileCommand& command, const std::vector<std::string>& fl
   }
   return result;
 }
+
+}  // namespace
 
 Result<std::vector<CompileCommand>> commands_for(const Options& options) {
   std::vector<CompileCommand> commands;
@@ -250,8 +262,6 @@ std::string shown(const std::string& path) {
   return relative.string();
 }
 
-}  // namespace
-
 Result<Sources> read_cpp(const Options& options) {
   const auto commands = commands_for(options);
   if (!commands) return std::unexpected(commands.error());
@@ -293,6 +303,12 @@ Result<Sources> read_cpp(const Options& options) {
   }
   Summary whole = merger.take();
   for (std::string& file : whole.program.files) file = shown(file);
+  for (core::AnnotationMacros& macros : whole.macros) {
+    std::set<std::string> visible;
+    for (const std::string& file : macros.visible_in) visible.insert(shown(file));
+    macros.visible_in = std::move(visible);
+  }
+  sources.macros = std::move(whole.macros);
   sources.program = std::move(whole.program);
   sources.unknown_calls.assign(whole.unknown_calls.begin(), whole.unknown_calls.end());
   return sources;

@@ -84,8 +84,7 @@ class Unit {
 
   // Names and places.
   core::Position position(clang::SourceLocation location);
-  core::Position after(clang::SourceLocation location);  // the end of the token that begins there
-  bool is_foreign(const clang::Decl& decl) const;        // of a system header, or of the compiler
+  bool is_foreign(const clang::Decl& decl) const;  // of a system header, or of the compiler
   std::string class_name(const clang::RecordDecl& record);
   std::string field_name(const clang::FieldDecl& field);
   std::string global_name(const clang::VarDecl& variable);

@@ -8,17 +8,29 @@
 
 namespace tomos {
 
-Result<cpp::Sources> read_cpp(const cpp::Options& options) {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path program_folder() {
   std::error_code error;
-  const std::filesystem::path folder =
-      std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  const std::filesystem::path beside = folder / cpp::kLibrary;
-  const std::filesystem::path path = std::filesystem::exists(beside, error)
-                                         ? beside
-                                         : folder.parent_path() / "lib" / "tomos" / cpp::kLibrary;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+// In a build everything is beside the program.
+fs::path shipped(const std::string& beside, const std::string& installed) {
+  std::error_code error;
+  const fs::path own = program_folder() / beside;
+  return fs::exists(own, error) ? own
+                                : program_folder().parent_path() / "lib" / "tomos" / installed;
+}
+
+template <class Function>
+Result<Function*> load(const char* name) {
+  const fs::path path = shipped(cpp::kLibrary, cpp::kLibrary);
   // It stays loaded: what it returns is its own.
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-  void* const found = library == nullptr ? nullptr : ::dlsym(library, cpp::kReadCpp);
+  void* const found = library == nullptr ? nullptr : ::dlsym(library, name);
   if (found == nullptr) {
     const char* const why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): before any threads
     return std::unexpected(Error{.where = path.string(),
@@ -26,9 +38,34 @@ Result<cpp::Sources> read_cpp(const cpp::Options& options) {
                                          (why == nullptr ? "no reason given" : why),
                                  .remedy = "Build or install Tomos again."});
   }
+  return reinterpret_cast<Function*>(found);
+}
+
+}  // namespace
+
+Result<cpp::Sources> read_cpp(const cpp::Options& options) {
+  const auto read = load<cpp::ReadCpp>(cpp::kReadCpp);
+  if (!read) return std::unexpected(read.error());
   Result<cpp::Sources> result;
-  reinterpret_cast<cpp::ReadCpp*>(found)(options, result);
+  (*read)(options, result);
   return result;
 }
+
+Result<std::vector<core::CompilerWarning>> check_cpp(const cpp::Options& options,
+                                                     const cpp::Texts& texts,
+                                                     const std::set<std::string>& units,
+                                                     bool annotated_system) {
+  const auto check = load<cpp::CheckCpp>(cpp::kCheckCpp);
+  if (!check) return std::unexpected(check.error());
+  std::vector<std::string> headers = {macro_headers()};
+  if (annotated_system) headers.push_back(annotated_headers());
+  Result<std::vector<core::CompilerWarning>> result;
+  (*check)(options, texts, units, headers, result);
+  return result;
+}
+
+std::string macro_headers() { return shipped("lib/include", "include").string(); }
+
+std::string annotated_headers() { return macro_headers() + "/tomos/annotated"; }
 
 }  // namespace tomos

@@ -11,7 +11,9 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -21,6 +23,7 @@
 #include "cli/command.h"
 #include "cli/errors.h"
 #include "cli/front_end.h"
+#include "cli/infer_annotate.h"
 #include "cli/judge.h"
 #include "cli/judge_options.h"
 #include "cli/output.h"
@@ -48,7 +51,8 @@ constexpr const char* kInferExamples =
     "  tomos infer account.cpp -- -std=c++20     a C++ source, with its compiler's flags\n"
     "  tomos infer -p build                      a whole project with a compile_commands.json\n"
     "  tomos infer examples/aj2/list.aj2         one of its methods is not atomic\n"
-    "  tomos infer --format json list.aj2        all that was inferred, for scripts";
+    "  tomos infer --format json list.aj2        all that was inferred, for scripts\n"
+    "  tomos infer --annotate -p build | git apply    write it into the sources, for Clang";
 
 struct InferOptions {
   std::vector<std::string> files;
@@ -57,6 +61,8 @@ struct InferOptions {
   unsigned jobs = 2;
   bool core = false;
   bool no_cache = false;
+  bool annotate = false;
+  bool in_place = false;
   JudgeOptions report;
 };
 
@@ -109,16 +115,28 @@ std::function<void(std::size_t, std::size_t)> show_progress() {
   };
 }
 
+cpp::Options source_options(const InferOptions& options) {
+  return {.build = options.build,
+          .files = options.files,
+          .flags = options.flags,
+          .jobs = options.jobs,
+          .cache = options.no_cache ? "" : cache_folder(),
+          .progress = show_progress()};
+}
+
+struct ReadProgram {
+  core::Program program;
+  std::vector<core::AnnotationMacros> macros;
+  std::set<std::string> left_out;  // units that do not compile
+};
+
 // What does not compile is left out, and said so: of some units something is better than nothing.
-Result<core::Program> read_units(const InferOptions& options, std::vector<std::string>& notes) {
-  auto sources = read_cpp({.build = options.build,
-                           .files = options.files,
-                           .flags = options.flags,
-                           .jobs = options.jobs,
-                           .cache = options.no_cache ? "" : cache_folder(),
-                           .progress = show_progress()});
+Result<ReadProgram> read_units(const InferOptions& options, std::vector<std::string>& notes) {
+  auto sources = tomos::read_cpp(source_options(options));
   if (!sources) return std::unexpected(sources.error());
+  ReadProgram made;
   for (const cpp::LeftOut& unit : sources->left_out) {
+    made.left_out.insert(unit.file);
     (void)std::fwrite(unit.messages.data(), 1, unit.messages.size(), stderr);
     notes.push_back(fmt::format("{} does not compile and was left out", unit.file));
   }
@@ -133,15 +151,21 @@ Result<core::Program> read_units(const InferOptions& options, std::vector<std::s
     notes.push_back(fmt::format("calls of functions without source may do anything: {}",
                                 fmt::join(sources->unknown_calls, ", ")));
   }
-  return std::move(sources->program);
+  made.program = std::move(sources->program);
+  made.macros = std::move(sources->macros);
+  return made;
 }
 
 // All files are one program.
-Result<core::Program> read_sources(const InferOptions& options, std::vector<std::string>& notes) {
+Result<ReadProgram> read_sources(const InferOptions& options, std::vector<std::string>& notes) {
   const auto is_core = [](const std::string& file) { return file.ends_with(".aj2"); };
   const auto count = std::ranges::count_if(options.files, is_core);
   if (count == 0) return read_units(options, notes);
-  if (static_cast<std::size_t>(count) == options.files.size()) return read_core(options.files);
+  if (static_cast<std::size_t>(count) == options.files.size()) {
+    auto program = read_core(options.files);
+    if (!program) return std::unexpected(program.error());
+    return ReadProgram{.program = std::move(*program), .macros = {}, .left_out = {}};
+  }
   return std::unexpected(Error{.where = *std::ranges::find_if_not(options.files, is_core),
                                .what = "stands beside files of the core language",
                                .remedy = "Name only .aj2 files, or only C and C++ sources."});
@@ -243,10 +267,19 @@ int run(const InferOptions& options) {
                    .what = "no source is named",
                    .remedy = "Name files, or with -p the folder of a compile_commands.json."});
   }
+  const bool is_core = !options.files.empty() && options.files.front().ends_with(".aj2");
+  if (options.annotate && (is_core || options.report.format != "text")) {
+    return refuse({.where = "infer",
+                   .what = is_core ? "--annotate is for C and C++ sources"
+                                   : "--annotate writes a patch, and no report",
+                   .remedy = "Leave out --annotate, or the other."});
+  }
   Report report;
-  auto program = read_sources(options, report.notes);
-  if (!program) return refuse(program.error());
+  auto read = read_sources(options, report.notes);
+  if (!read) return refuse(read.error());
+  core::Program* const program = &read->program;
   if (options.core) return print(core::to_text(*program));
+  const annotate::Given given = annotate::given_by(*program);
   const double reading = seconds_since(start);
 
   const auto first_phase = Clock::now();
@@ -256,7 +289,6 @@ int run(const InferOptions& options) {
 
   const auto second_phase = Clock::now();
   // What C++ becomes in the core language is our own doing, and the rest is worth having.
-  const bool is_core = !options.files.empty() && options.files.front().ends_with(".aj2");
   auto inference = infer::infer_atomicities(
       *program, is_core ? infer::Senseless::kRefused : infer::Senseless::kUnknown);
   const bool complete = inference.has_value();
@@ -269,6 +301,19 @@ int run(const InferOptions& options) {
     report.notes.push_back(fmt::format("atomicities could not be inferred: {}: {}",
                                        inference.error().where, inference.error().what));
     inference = infer::Inference{};
+  }
+
+  if (options.annotate) {
+    std::vector<Finding> findings = guards->findings;
+    std::ranges::copy(inference->findings, std::back_inserter(findings));
+    const auto written =
+        write_annotations({.sources = source_options(options),
+                           .in_place = options.in_place,
+                           .quiet = options.report.quiet,
+                           .left_out = std::move(read->left_out)},
+                          *file, *program, given, *inference, std::move(read->macros), findings);
+    if (!written) return refuse(written.error());
+    return findings.empty() ? kNothingFound : options.report.exit_code;
   }
 
   report.tool = "infer";
@@ -312,6 +357,11 @@ std::function<int()> declare_infer(CLI::App& app) {
       ->check(CLI::Range(1U, 64U));
   app.add_flag("--no-cache", options->no_cache, "Parse everything, and keep nothing for later");
   app.add_flag("--core", options->core, "Print the program in the core language and stop");
+  auto* const annotate =
+      app.add_flag("--annotate", options->annotate,
+                   "Write a patch with Clang's thread-safety annotations, no report");
+  app.add_flag("--in-place", options->in_place, "With --annotate: change the files themselves")
+      ->needs(annotate);
   declare_report(options->report, app, "standard output");
   return [options] {
     // What stands behind "--" comes marked.

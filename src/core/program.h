@@ -122,16 +122,19 @@ struct Field {  // or a global
   std::string display;
   Guard guard;
   bool is_given = false;     // the guard is what the program's author says, not what was inferred
+  bool is_pt_given = false;  // the author says something of what it leads to only
   bool is_constant = false;  // never assigned again, though what it points to may change (T* const)
   bool is_static = false;
+  bool is_pointer = false;  // the source reaches what it leads to with ->
   Position position;
-  Position end;  // where an annotation would stand in the source
+  Position end;  // where an annotation would stand in the source; unknown in a macro
 };
 
 struct Parameter {
   Type type;
   std::string name;
-  std::string display;
+  std::string display;  // at the first declaration of its function
+  bool is_pointer = false;
   Position position;
 };
 
@@ -148,6 +151,7 @@ struct Method {  // or a function
   std::vector<LockId> requires_held;  // at the call
   std::vector<LockId> acquires;       // held at the return, not at the call
   std::vector<LockId> releases;       // held at the call, not at the return
+  std::vector<LockId> excludes;       // not held at the call: it would be acquired twice
   bool is_given = false;              // the locks above are what the program's author says
   bool is_constant = false;           // leaves its object as it is (a const method)
   bool is_private = false;            // nobody outside the class calls it
@@ -155,7 +159,10 @@ struct Method {  // or a function
   bool no_warn = false;
   ExprId body = kNoExpr;  // none: abstract, or defined elsewhere
   Position position;
-  Position end;  // of its first declaration, where an annotation would stand in the source
+  // Of its first declaration: where it begins, and where an annotation would stand in the source.
+  // Unknown in a macro.
+  Position begin;
+  Position end;
 };
 
 struct Class {

@@ -41,6 +41,7 @@ class Walker {
         break;
       }
     }
+    made_.acquiring = made_.excluded;
     exclude_for_callers(made_, locks_);
     return std::move(made_);
   }

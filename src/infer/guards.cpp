@@ -395,6 +395,7 @@ class Finder {
       excuse_loose(subjects_[i], subjects_[i].options[choice.options[i]]);
       const bool declared = subjects_[i].field->guard.kind != Guard::Kind::kUnset;
       subjects_[i].field->guard = subjects_[i].options[choice.options[i]];
+      if (!flow_.changing.contains(subjects_[i].field)) subjects_[i].field->is_constant = true;
       if (!declared || subjects_[i].field->is_given) tell_accesses(subjects_[i]);
     }
     for (std::size_t i = 0; i < discipline.requirements.size(); ++i) {
@@ -405,6 +406,7 @@ class Finder {
       if (!declared) tell_calls(i, choice);
     }
     excuse_unshared();
+    for (const MethodLock& one : flow_.excluded) add_excluded(one);
     for (const auto& [method, locks] : flow_.acquires) add_effects(method, locks, true);
     for (const auto& [method, locks] : flow_.releases) add_effects(method, locks, false);
   }
@@ -421,6 +423,17 @@ class Finder {
   void require(std::size_t index) {
     const auto [method, lock] = requirements_.key(index);
     if (method != kMain) mutable_method(method).requires_held.push_back(lock);
+  }
+
+  // For people: of the locks of others, and of all, those that only a call acquires go without
+  // saying.
+  void add_excluded(const MethodLock& one) {
+    const auto [root, length] = locks_.root(one.lock);
+    const bool own = locks_[root].name == "this" && length <= 1;
+    if (one.method == kMain || (!own && !flow_.acquiring.contains(one))) return;
+    std::vector<LockId>& excludes = mutable_method(one.method).excludes;
+    const bool known = std::ranges::find(excludes, one.lock) != excludes.end();
+    if (!known) excludes.push_back(one.lock);
   }
 
   void add_effects(MethodId method, const std::vector<LockId>& locks, bool taken) {

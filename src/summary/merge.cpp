@@ -81,7 +81,9 @@ struct Merger::Mover {
     move(method.requires_held);
     move(method.acquires);
     move(method.releases);
+    move(method.excludes);
     move(method.position);
+    move(method.begin);
     move(method.end);
     method.body = core::kNoExpr;
     return method;
@@ -126,6 +128,7 @@ struct Merger::Mover {
       into.releases = other.releases;
       into.is_given = true;
     }
+    if (into.excludes.empty() && same_names) into.excludes = other.excludes;
     if (!into.atomicity) into.atomicity = other.atomicity;
   }
 };
@@ -165,6 +168,15 @@ void Merger::add(const Summary& summary) {
     mover.add(whole_.program.functions, functions_, made);
   whole_.lock_classes.insert(summary.lock_classes.begin(), summary.lock_classes.end());
   whole_.unknown_calls.insert(summary.unknown_calls.begin(), summary.unknown_calls.end());
+  for (const core::AnnotationMacros& made : summary.macros) {
+    const auto known =
+        std::ranges::find(whole_.macros, made.header, &core::AnnotationMacros::header);
+    if (known == whole_.macros.end()) {
+      whole_.macros.push_back(made);
+    } else {
+      known->visible_in.insert(made.visible_in.begin(), made.visible_in.end());
+    }
+  }
 }
 
 // The core has one constructor for a class: any of them.

@@ -130,6 +130,8 @@ template <class Stream>
 void pass(Stream& stream, core::Expr& of);
 template <class Stream>
 void pass(Stream& stream, Source& of);
+template <class Stream>
+void pass(Stream& stream, core::AnnotationMacros& of);
 
 template <class Stream, class T>
 void pass(Stream& stream, std::vector<T>& all) {
@@ -161,24 +163,28 @@ void pass(Stream& stream, core::Type& of) {
 
 template <class Stream>
 void pass(Stream& stream, core::Parameter& of) {
-  auto& [type, name, display, position] = of;
+  auto& [type, name, display, is_pointer, position] = of;
   pass(stream, type);
   pass(stream, name);
   pass(stream, display);
+  pass(stream, is_pointer);
   pass(stream, position);
 }
 
 template <class Stream>
 void pass(Stream& stream, core::Field& of) {
-  auto& [type, name, display, guard, is_given, is_constant, is_static, position, end] = of;
+  auto& [type, name, display, guard, is_given, is_pt_given, is_constant, is_static, is_pointer,
+         position, end] = of;
   pass(stream, type);
   pass(stream, name);
   pass(stream, display);
   pass(stream, guard.kind);
   pass(stream, guard.lock);
   pass(stream, is_given);
+  pass(stream, is_pt_given);
   pass(stream, is_constant);
   pass(stream, is_static);
+  pass(stream, is_pointer);
   pass(stream, position);
   pass(stream, end);
 }
@@ -186,8 +192,8 @@ void pass(Stream& stream, core::Field& of) {
 template <class Stream>
 void pass(Stream& stream, core::Method& of) {
   auto& [kind, atomicity, result, name, display, ghosts, parameters, requires_held, acquires,
-         releases, is_given, is_constant, is_private, is_unknown, no_warn, body, position, end] =
-      of;
+         releases, excludes, is_given, is_constant, is_private, is_unknown, no_warn, body, position,
+         begin, end] = of;
   pass(stream, kind);
   pass(stream, atomicity);
   pass(stream, result);
@@ -198,6 +204,7 @@ void pass(Stream& stream, core::Method& of) {
   pass(stream, requires_held);
   pass(stream, acquires);
   pass(stream, releases);
+  pass(stream, excludes);
   pass(stream, is_given);
   pass(stream, is_constant);
   pass(stream, is_private);
@@ -205,6 +212,7 @@ void pass(Stream& stream, core::Method& of) {
   pass(stream, no_warn);
   pass(stream, body);
   pass(stream, position);
+  pass(stream, begin);
   pass(stream, end);
 }
 
@@ -307,8 +315,17 @@ void pass(Stream& stream, std::map<std::string, std::string>& all) {
 }
 
 template <class Stream>
+void pass(Stream& stream, core::AnnotationMacros& of) {
+  auto& [header, spelling, names, visible_in] = of;
+  pass(stream, header);
+  pass(stream, spelling);
+  pass(stream, names);
+  pass(stream, visible_in);
+}
+
+template <class Stream>
 void pass(Stream& stream, Summary& of) {
-  auto& [program, lock_classes, unknown_calls] = of;
+  auto& [program, lock_classes, unknown_calls, macros] = of;
   auto& [files, locks, terms, exprs, classes, globals, functions, main] = program;
   pass(stream, files);
   pass(stream, locks);
@@ -320,6 +337,7 @@ void pass(Stream& stream, Summary& of) {
   pass(stream, main);
   pass(stream, lock_classes);
   pass(stream, unknown_calls);
+  pass(stream, macros);
 }
 
 template <class Stream>

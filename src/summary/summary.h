@@ -7,7 +7,9 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "core/annotations.h"
 #include "core/program.h"
 
 namespace tomos::cpp {
@@ -19,6 +21,7 @@ struct Summary {
   // any class.
   std::map<std::string, std::string> lock_classes;
   std::set<std::string> unknown_calls;  // of functions that are not the project's
+  std::vector<core::AnnotationMacros> macros;
 };
 
 // Puts summaries together. Of what is in several of them, the first body, guard and position

@@ -25,6 +25,7 @@ config.substitutions.append(("%tomos_build", os.path.dirname(config.tomos)))
 config.substitutions.append(("%tomos", config.tomos))
 config.substitutions.append(("%examples", os.path.join(config.source_root, "examples")))
 config.substitutions.append(("%inputs", os.path.join(config.test_source_root, "inputs")))
+config.substitutions.append(("%headers", os.path.join(os.path.dirname(config.tomos), "lib", "include")))
 config.substitutions.append(("%python", config.python))
 config.substitutions.append(("%cxx", config.cxx))
 
@@ -37,6 +38,6 @@ if os.path.exists("/dev/full"):
 # A disk of our own, as small as we like: run/full_disk.test.
 if shutil.which("unshare") and subprocess.run(["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"], capture_output=True).returncode == 0:
     config.available_features.add("small-disk")
-for tool in ("ccache", "man", "zsh"):
+for tool in ("ccache", "man", "patch", "zsh"):
     if any(os.access(os.path.join(d, tool), os.X_OK) for d in os.environ["PATH"].split(os.pathsep)):
         config.available_features.add(tool)

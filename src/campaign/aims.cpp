@@ -1,6 +1,7 @@
 #include "campaign/aims.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iterator>
 #include <random>
@@ -20,6 +21,25 @@ constexpr std::size_t kPartners = 4;  // threads that may come in between, of ma
 constexpr std::size_t kMeetings = 6;  // with one object, of many
 constexpr std::size_t kAlikeKept = 8;
 constexpr std::size_t kMostLookedAt = 1'000'000;  // looked at, for one log: a second or so
+
+// What speaks for an aim. A trial has one with the sign but for one in so many, if there are such.
+struct Sign {
+  std::uint32_t bit;
+  std::uint32_t one_in;
+};
+// The thread holds a lock from the one step to the other, which does not keep the other thread out.
+constexpr Sign kLocked = {.bit = 1, .one_in = 8};
+// Both steps are in one atomic block.
+constexpr Sign kInBlock = {.bit = 2, .one_in = 4};
+// What is to come in between came later on record: what came before may be what brought the thread
+// there.
+constexpr Sign kLater = {.bit = 4, .one_in = 4};
+// The other thread comes to the objects in the same order. If it comes to them in the other order,
+// that is often because somebody has thought of it: who writes one last reads it first.
+constexpr Sign kSameOrder = {.bit = 8, .one_in = 8};
+constexpr std::array kSigns = {kLocked, kInBlock, kLater, kSameOrder};
+
+constexpr int kDraws = 16;  // before one that was put back is taken
 
 struct Numbered {
   Step step;
@@ -157,7 +177,9 @@ void in_between(const History& history, const Pair& pair, std::uint32_t other, F
                        [&](const Numbered& one) { return is_locked_out(pair, one.step); });
       if (can_go_on) aim.then = mark_of(*then);
     }
-    found(aim, later);
+    const bool same_order = from == to || to == at;
+    found(aim, (pair.locks.empty() ? 0 : kLocked.bit) | (later ? kLater.bit : 0) |
+                   (same_order ? kSameOrder.bit : 0));
   });
 }
 
@@ -191,9 +213,9 @@ void Aims::add(std::span<const Step> log) {
         for (const auto& [other, uses] : history.uses.at(second.step.object)) {
           if (other == thread) continue;
           ++looked_at;
-          in_between(history, pair, other, [&](const Aim& aim, bool later) {
-            Kind& kind = in_block ? in_blocks_ : elsewhere_;
-            keep((later ? kind.later : kind.before)[steps.front().step.place], aim);
+          in_between(history, pair, other, [&](const Aim& aim, std::uint32_t signs) {
+            if (in_block) signs |= kInBlock.bit;
+            keep(classes_[signs][steps.front().step.place], aim);
           });
           if (++partners == kPartners) break;
         }
@@ -202,9 +224,31 @@ void Aims::add(std::span<const Step> log) {
   }
 }
 
-bool Aims::empty() const {
-  return in_blocks_.later.empty() && in_blocks_.before.empty() && elsewhere_.later.empty() &&
-         elsewhere_.before.empty();
+namespace {
+
+std::array<std::uint64_t, 6> key_of(const Aim& aim) {
+  const auto who = [](const Mark& mark) { return std::uint64_t{mark.thread} << 32 | mark.nth; };
+  return {aim.cut.place, who(aim.cut), aim.from.place, who(aim.from), aim.to.place, who(aim.to)};
+}
+
+}  // namespace
+
+void Aims::put_back(const Aim& aim) { put_back_.insert(key_of(aim)); }
+
+bool Aims::is_put_back(const Aim& aim) const { return put_back_.contains(key_of(aim)); }
+
+bool Aims::empty() const { return classes_.empty(); }
+
+template <class Chance>
+const Aims::Cuts& Aims::some_class(Chance& chance) const {
+  std::vector<Classes::const_iterator> left;
+  for (auto one = classes_.begin(); one != classes_.end(); ++one) left.push_back(one);
+  for (const Sign& sign : kSigns) {
+    const bool wanted = chance() % sign.one_in != 0;
+    const auto differs = [&](const auto& one) { return ((one->first & sign.bit) != 0) != wanted; };
+    if (!std::ranges::all_of(left, differs)) std::erase_if(left, differs);
+  }
+  return left.front()->second;  // the only one: they differ in a sign
 }
 
 Aim Aims::draw(std::uint64_t seed) const {
@@ -214,13 +258,14 @@ Aim Aims::draw(std::uint64_t seed) const {
   const auto any_of = [&chance](const auto& all) {
     return std::next(all.begin(), static_cast<std::ptrdiff_t>(chance() % all.size()));
   };
-  const auto is_empty = [](const Kind& kind) { return kind.later.empty() && kind.before.empty(); };
-  const bool in_block = is_empty(elsewhere_) || (!is_empty(in_blocks_) && chance() % 4 != 0);
-  const Kind& kind = in_block ? in_blocks_ : elsewhere_;
-  const bool later = kind.before.empty() || (!kind.later.empty() && chance() % 4 != 0);
-  const auto role = any_of(later ? kind.later : kind.before);
-  const auto cut = any_of(role->second);
-  return *any_of(any_of(cut->second)->second.kept);
+  Aim aim = {};
+  for (int draws = 0; draws < kDraws; ++draws) {
+    const auto role = any_of(some_class(chance));
+    const auto cut = any_of(role->second);
+    aim = *any_of(any_of(cut->second)->second.kept);
+    if (!is_put_back(aim)) break;
+  }
+  return aim;
 }
 
 }  // namespace tomos::campaign

@@ -4,10 +4,16 @@
 // if these come between the two, no serial order explains it. That is what all analyses of
 // atomicity look for, and with locks for objects it is how deadlocks come about, too. Most of them
 // are harmless or impossible; a trial that has one for its aim (schedule/aim.cpp) finds out.
+//
+// Some are more promising than others, which our programs show (docs/fuzz.md): above all those in
+// which the thread holds a lock all the while, and the other does without it. And an aim that was
+// tried in vain is tried less often than one that was not.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -21,9 +27,14 @@ class Aims {
   // Takes in what a trial has put on record.
   void add(std::span<const schedule::Step> log);
 
+  // The aim was tried, and nothing came of it.
+  void put_back(const schedule::Aim& aim);
+  bool is_put_back(const schedule::Aim& aim) const;
+
   bool empty() const;
   // The aim of the trial with this seed: every place of a cut in the same role has the same chance,
-  // however often it is passed. If there is none, an aim without a place.
+  // however often it is passed. One that was put back only if it is hard to find another. If there
+  // is none, an aim without a place.
   schedule::Aim draw(std::uint64_t seed) const;
 
  private:
@@ -42,14 +53,14 @@ class Aims {
 
   static void keep(Role& role, const schedule::Aim& aim);
 
-  // Both steps are in one atomic block, or not; what is to come in between came later in the trial
-  // on record, or before: then the thread that is cut may never get there without it.
-  struct Kind {
-    Cuts later;
-    Cuts before;
-  };
-  Kind in_blocks_;
-  Kind elsewhere_;
+  // By what speaks for them, a bit for each sign (aims.cpp).
+  using Classes = std::map<std::uint32_t, Cuts>;
+
+  template <class Chance>
+  const Cuts& some_class(Chance& chance) const;
+
+  Classes classes_;
+  std::set<std::array<std::uint64_t, 6>> put_back_;  // places, threads and times
 };
 
 }  // namespace tomos::campaign

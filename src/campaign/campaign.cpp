@@ -148,7 +148,7 @@ Result<Finding> Campaign::complete(Runner& runner, Found::Item& item, Clock::tim
     if (!saved) return std::unexpected(saved.error());
     file = *saved;
   }
-  odds.strategy = to_string(strategy_of(options_.settings, odds.seed));
+  odds.strategy = to_string(plan_.order(odds.seed).settings.strategy);
   const Interval interval = wilson(odds.hits, odds.trials);
   odds.low = interval.low;
   odds.high = interval.high;
@@ -169,10 +169,13 @@ Result<std::string> Campaign::save_schedule(const Finding& finding, std::uint64_
     }
   }
   if (!look.schedule) return "";
+  const Order order = plan_.order(seed);
+  Settings settings = options_.settings;
+  settings.strategy = order.settings.strategy;
   const auto saved = corpus_->save_schedule(id, {.words = program_.words(),
-                                                 .settings = options_.settings,
+                                                 .settings = settings,
                                                  .seed = seed,
-                                                 .profile = plan_.order(seed).profile,
+                                                 .profile = order.profile,
                                                  .id = id,
                                                  .shows = finding.message,
                                                  .hash = look.schedule->hash,

@@ -34,17 +34,19 @@ constexpr std::uint64_t scattered(std::uint64_t seed) {
 
 }  // namespace
 
-Strategy strategy_of(const Settings& settings, std::uint64_t seed) {
+Strategy strategy_of(const Settings& settings, std::uint64_t seed, bool worth_aiming) {
   if (settings.strategy) return *settings.strategy;
-  const std::uint64_t part = scattered(seed) % 100;
-  if (part < 70) return Strategy::kAim;
-  if (part < 88) return Strategy::kAtomFuzzer;
-  return part < 93 ? Strategy::kCut : Strategy::kPos;
+  // Without an aim that strategy is one like the others.
+  const std::uint64_t drawn = scattered(seed);
+  const bool aims = worth_aiming || drawn / 3000 % 2 == 0;
+  if (aims && drawn % 100 < 85) return Strategy::kAim;
+  const std::uint64_t part = drawn / 100 % 30;
+  if (part < 18) return Strategy::kAtomFuzzer;
+  return part < 23 ? Strategy::kCut : Strategy::kPos;
 }
 
-bool uses_profile(const Settings& settings, std::uint64_t seed) {
+bool uses_profile(const Settings& settings, Strategy strategy, std::uint64_t seed) {
   if (!settings.learn) return false;
-  const Strategy strategy = strategy_of(settings, seed);
   // Algorithm 1 is what the others are compared with.
   if (strategy == Strategy::kRandom || strategy == Strategy::kRoundRobin) return false;
   return settings.strategy.has_value() || strategy == Strategy::kAim || scattered(~seed) % 4 != 0;

@@ -22,12 +22,14 @@ struct Settings {
 };
 
 // No strategy finds everything: over a campaign all that can, get their share. Which one a trial
-// has depends on nothing but its seed, so that a replay agrees.
-schedule::Strategy strategy_of(const Settings& settings, std::uint64_t seed);
+// has depends on nothing but its seed and what was learnt beforehand, so that a replay agrees.
+// `worth_aiming`: it would have an aim that was not tried in vain before.
+schedule::Strategy strategy_of(const Settings& settings, std::uint64_t seed,
+                               bool worth_aiming = true);
 
 // Whether the trial switches only where it matters, as far as that is known. Some do not: what is
 // known may not be all.
-bool uses_profile(const Settings& settings, std::uint64_t seed);
+bool uses_profile(const Settings& settings, schedule::Strategy strategy, std::uint64_t seed);
 
 // What the scheduler is told for the trial with this seed.
 schedule::Settings for_trial(const Settings& settings, std::uint64_t seed);

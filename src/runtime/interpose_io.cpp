@@ -299,13 +299,23 @@ TOMOS_INTERPOSE(int, epoll_pwait, int epoll, epoll_event* events, int room, int 
   }
   return REAL(epoll_pwait)(epoll, events, room, timeout, signals);
 }
+
+namespace {
+
+int told_accepted(int connection) {
+  if (connection >= 0 && schedule::controlled()) schedule::accepted();
+  return connection;
+}
+
+}  // namespace
+
 TOMOS_INTERPOSE(int, accept, int socket, sockaddr* from, socklen_t* from_size) {
   tell_wait(can_block(socket), TOMOS_CALLER());
   if (!await(socket, POLLIN, TOMOS_CALLER())) return -1;
-  return REAL(accept)(socket, from, from_size);
+  return told_accepted(REAL(accept)(socket, from, from_size));
 }
 TOMOS_INTERPOSE(int, accept4, int socket, sockaddr* from, socklen_t* from_size, int flags) {
   tell_wait(can_block(socket), TOMOS_CALLER());
   if (!await(socket, POLLIN, TOMOS_CALLER())) return -1;
-  return REAL(accept4)(socket, from, from_size, flags);
+  return told_accepted(REAL(accept4)(socket, from, from_size, flags));
 }

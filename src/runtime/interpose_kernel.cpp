@@ -78,6 +78,7 @@ TOMOS_OUTSIDE(int, pclose, (FILE * stream), (stream))
 TOMOS_INTERPOSE(int, connect, int socket, const sockaddr* to, socklen_t size) {
   if (schedule::controlled()) {
     schedule::take_turn({.kind = schedule::Kind::kOutside, .pc = TOMOS_CALLER()});
+    schedule::connecting();
   }
   return REAL(connect)(socket, to, size);
 }

@@ -11,8 +11,6 @@ bool is_on_own_stack(Address address) {
   return address - here < 0x10000;
 }
 
-constexpr std::uint32_t kSpinning = 24;  // accesses to one object in a row
-
 }  // namespace
 
 void access(Kind kind, const volatile void* address, std::uint32_t size, Address pc) {
@@ -22,9 +20,10 @@ void access(Kind kind, const volatile void* address, std::uint32_t size, Address
   if (world.task_count > 1 && is_switching_point(pc)) {
     Task& task = *self;
     if (task.last_object == id(address)) {
-      if (++task.same_object >= kSpinning) {
-        task.yielded = true;
-        task.yielded_at = world.area->trial.steps;
+      ++task.same_object;
+      if (is_spinning(task)) {
+        const AtWork at_work;
+        stand_back(task);
       }
     } else {
       task.last_object = id(address);

@@ -11,6 +11,9 @@
 //
 // If that cannot be done, because somebody waits for one that is held, the aim is given up, and the
 // trial goes on by chance.
+//
+// A trial that is to tell whether an aim is worth more of them (campaign/plan.cpp) does just that;
+// the others now and then do something else on the way, or hold the first thread for longer.
 #include "schedule/task.h"
 
 namespace tomos::schedule {
@@ -31,6 +34,7 @@ constinit bool pausing = false;        // or by AtomFuzzer
 constinit bool over = false;
 constinit std::uint32_t held_for = 0;   // steps of others
 constinit std::uint32_t rest_went = 0;  // steps
+constinit std::uint32_t spun = 0;       // steps of the two, perhaps in wait for a third
 constinit std::uint32_t done_cut = 0;   // how often the threads were at the places of the marks
 constinit std::uint32_t done_until = 0;
 constinit std::uint32_t done_to = 0;
@@ -120,6 +124,11 @@ void aim_begin() {
   rest_first = world.chance.below(4) == 0;
   to_the_end = world.chance.below(4) == 0;
   const std::uint32_t ending = world.chance.below(3);
+  if (world.area->settings.log != 0) {
+    other_first = true;
+    by_chance = rest_first = to_the_end = false;
+    if (aim().then.place != 0) until = aim().then;
+  }
   without_break = ending == 0;
   pausing = ending == 1;
   over = aim().cut.place == 0;
@@ -138,7 +147,10 @@ void aim_done(const Task& task) {
   if (is_at(aim().cut, task)) ++done_cut;
   if (is_at(until, task)) ++done_until;
   if (is_at(aim().to, task)) ++done_to;
-  if (done_cut >= aim().cut.nth) over = true;
+  const bool of_the_two = task.number == aim().cut.thread || task.number == aim().from.thread;
+  const bool waits = task.next.kind == Kind::kYield || is_spinning(task);
+  if (of_the_two && waits) ++spun;
+  if (done_cut >= aim().cut.nth || spun > kLongPause) over = true;
 }
 
 }  // namespace tomos::schedule

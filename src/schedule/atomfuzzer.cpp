@@ -80,13 +80,6 @@ Task* atomfuzzer_choose(Task** enabled, std::size_t count, double pause_probabil
   }
 }
 
-bool is_any_urgent() {
-  for (std::size_t i = 0; i < world.task_count; ++i) {
-    if (world.tasks[i]->urgent) return true;
-  }
-  return false;
-}
-
 void atomfuzzer_released(const void* lock) {
   for (std::size_t i = 0; i < world.task_count; ++i) {
     Task& task = *world.tasks[i];

@@ -100,6 +100,24 @@ bool await_select(int count, const fd_set* in, const fd_set* out, const fd_set* 
          Outcome::kInterrupted;
 }
 
+namespace {
+
+constinit std::uint64_t connections_made = 0;
+constinit std::uint64_t connections_accepted = 0;
+
+}  // namespace
+
+void connecting() {
+  const AtWork at_work;
+  ++connections_made;
+}
+
+void accepted() {
+  const AtWork at_work;
+  const bool from_outside = ++connections_accepted > connections_made;
+  if (from_outside && world.task_count > 1) let_go(*self, "a connection came from outside");
+}
+
 Outcome await_signal(const sigset_t& signals, std::uint64_t deadline, Address pc) {
   SignalArguments arguments = {.signals = 0, .task = self};
   __builtin_memcpy(&arguments.signals, &signals, sizeof(arguments.signals));

@@ -19,6 +19,10 @@ Outcome await_file(int file, short events, Address pc);
 bool await_poll(pollfd* files, std::uint64_t count, std::uint64_t deadline, Address pc);
 bool await_select(int count, const fd_set* in, const fd_set* out, const fd_set* other,
                   std::uint64_t deadline, Address pc);
+// This process is about to connect, perhaps to itself; it has accepted a connection. Those that it
+// has not made are from outside, and what comes from there comes when it likes.
+void connecting();
+void accepted();
 // Until one of these signals is pending. The thread has blocked them.
 Outcome await_signal(const sigset_t& signals, std::uint64_t deadline, Address pc);
 // Somebody sends a signal to this thread alone.

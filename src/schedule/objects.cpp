@@ -57,11 +57,28 @@ bool give_back(const void* lock) {
 
 }  // namespace
 
+namespace {
+
+bool is_wanted(const void* lock) {
+  const AtWork at_work;
+  for (std::size_t i = 0; i < world.task_count; ++i) {
+    const Task& task = *world.tasks[i];
+    if (&task != self && task.state == State::kReady &&
+        (task.next.object == lock || task.next.mutex == lock)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 void lock_given_back(const void* lock, Address pc) {
   if (!give_back(lock)) return;
   // Until the next step that matters nothing happens that others could notice, if all accesses are
-  // seen; but somebody may have been waiting for just this.
-  if (world.profiled && world.area->profile.accesses != 0 && !is_any_urgent()) return;
+  // seen; but somebody may have been waiting for just this. It is the same whatever the strategy: a
+  // replay must have a turn where the trial had one.
+  if (world.profiled && world.area->profile.accesses != 0 && !is_wanted(lock)) return;
   take_turn({.kind = Kind::kUnlock, .object = lock, .pc = pc});
 }
 

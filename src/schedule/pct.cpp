@@ -6,8 +6,8 @@
 //
 // The algorithm wants k beforehand. Unless earlier trials told it (profile.cpp), each of the random
 // steps is drawn with a probability that falls with its number, so that short and long programs
-// both have their share, and a trial is its seed and nothing else. Who yields falls below all
-// others as well: otherwise a loop that waits for a thread of lower priority would never end.
+// both have their share, and a trial is its seed and nothing else. Who yields or spins falls below
+// all others as well: otherwise a loop that waits for a thread of lower priority would never end.
 #include "schedule/task.h"
 
 namespace tomos::schedule {

@@ -24,9 +24,7 @@ void limit_run(Task* current) {
   if (current == nullptr || current != world.last_run) {
     world.run_length = 0;
   } else if (++world.run_length % kLongRun == 0) {
-    current->yielded = true;
-    current->yielded_at = world.area->trial.steps;
-    if (strategy() == Strategy::kPct) pct_yield(*current);
+    stand_back(*current);
   }
   world.last_run = current;
 }
@@ -70,6 +68,12 @@ void record_choice(const Task* last, const Task& by_rule, const Task& next, bool
 }
 
 }  // namespace
+
+void stand_back(Task& task) {
+  task.yielded = true;
+  task.yielded_at = world.area->trial.steps;
+  if (strategy() == Strategy::kPct) pct_yield(task);
+}
 
 void begin_strategy() {
   switch (strategy()) {
@@ -164,11 +168,7 @@ Task& choose(Task** enabled, std::size_t count, Task* current) {
 
 void step_done(Task& task) {
   profile_step(task);
-  if (task.next.kind == Kind::kYield) {
-    task.yielded = true;
-    task.yielded_at = world.area->trial.steps;
-    if (strategy() == Strategy::kPct) pct_yield(task);
-  }
+  if (task.next.kind == Kind::kYield) stand_back(task);
   if (strategy() == Strategy::kPos) pos_done(task);
   if (strategy() == Strategy::kCut) cut_done(task, nullptr);
   if (strategy() == Strategy::kAim) aim_done(task);

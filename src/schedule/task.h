@@ -50,6 +50,7 @@ struct BlockState {
 
 inline constexpr std::size_t kHeld = 8;
 inline constexpr std::size_t kPlacesKept = 6;
+inline constexpr std::uint32_t kSpinning = 24;  // accesses to one object in a row
 // A thread that goes round and round with the turn would keep it for ever.
 inline constexpr std::uint32_t kLongRun = 5000;    // steps
 inline constexpr std::uint32_t kLongPause = 2000;  // steps for which others may be waited for
@@ -153,6 +154,7 @@ extern constinit World world;
 extern constinit Objects objects;
 
 Object& object_at(const volatile void* address);
+inline bool is_spinning(const Task& task) { return task.same_object >= kSpinning; }
 inline Address id(const volatile void* object) { return reinterpret_cast<Address>(object); }
 
 // The scheduler at work in this thread, with the gate held.
@@ -194,6 +196,8 @@ void task_joined_in(Task& task);
 // `current` is among `enabled` or nullptr.
 Task& choose(Task** enabled, std::size_t count, Task* current);
 void step_done(Task& task);
+// It goes round and round, or says itself that others should go on.
+void stand_back(Task& task);
 
 // --- pct.cpp, pos.cpp, atomfuzzer.cpp, replay.cpp
 void pct_begin();
@@ -206,7 +210,6 @@ Task* pos_choose(Task** enabled, std::size_t count);
 void pos_done(const Task& task);
 Task* atomfuzzer_choose(Task** enabled, std::size_t count, double pause_probability);
 void atomfuzzer_released(const void* lock);
-bool is_any_urgent();
 void cut_begin();
 void cut_join(Task& task);
 Task* cut_choose(Task** enabled, std::size_t count, Task* current);

@@ -7,6 +7,9 @@
 // the area. With --repeat N a trial is run N times more with the same seed, and with --replay once
 // more by the choices that it recorded; the line then says whether all had the same hash. With
 // --learn N the trials know what N random ones before them have seen of the program (area.h).
+//
+// Aims are drawn from what a random trial has put on record, with less sense than the campaign has:
+// any two steps of a thread with any steps of another between them. A correct program stands that.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
@@ -22,6 +25,7 @@
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -29,8 +33,11 @@
 
 namespace {
 
+using tomos::schedule::Aim;
 using tomos::schedule::Area;
+using tomos::schedule::Mark;
 using tomos::schedule::Profile;
+using tomos::schedule::Step;
 using tomos::schedule::Strategy;
 
 struct Options {
@@ -168,7 +175,7 @@ class Trial {
     return line;
   }
 
-  [[nodiscard]] const Area& area() const { return *area_; }
+  [[nodiscard]] Area& area() { return *area_; }
   [[nodiscard]] std::vector<tomos::schedule::Choice> choices() const {
     const auto count = std::min(area_->trial.choice_count, tomos::schedule::kMaxChoices);
     return {area_->choices, area_->choices + count};
@@ -246,6 +253,41 @@ void learn(Profile& all, const Profile& seen) {
   }
 }
 
+struct Marked {
+  Mark mark;
+  std::size_t at;
+};
+
+// Steps on record, as marks, with where they stand.
+std::vector<Marked> marks(const tomos::schedule::Log& log) {
+  std::vector<Marked> all;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> passed;
+  for (std::uint32_t i = 0; i < log.count; i++) {
+    const Step& step = log.steps[i];
+    if (step.place == 0) continue;
+    const auto nth = ++passed[{step.thread, step.place}];
+    all.push_back({.mark = {.place = step.place, .thread = step.thread, .nth = nth}, .at = i});
+  }
+  return all;
+}
+
+Aim any_aim(const std::vector<Marked>& all, std::uint64_t seed) {
+  std::mt19937_64 chance(seed);
+  std::vector<Mark> others;
+  if (all.empty()) return {};
+  const Marked& cut = all[chance() % all.size()];
+  const auto near = [&](std::size_t at) { return at < cut.at + 200 && cut.at < at + 200; };
+  for (const auto& [mark, at] : all) {
+    if (mark.thread == cut.mark.thread || !near(at)) continue;
+    if (others.empty() || mark.thread == others.front().thread) others.push_back(mark);
+  }
+  if (others.empty()) return {};
+  const auto from = chance() % others.size();
+  const auto to = from + chance() % (others.size() - from);
+  const auto then = chance() % 2 == 0 ? Mark{} : others[chance() % (from + 1)];
+  return {.cut = cut.mark, .from = others[from], .to = others[to], .then = then};
+}
+
 int run(const Options& options) {
   sigset_t set;
   sigemptyset(&set);
@@ -259,10 +301,20 @@ int run(const Options& options) {
     trial.run();
     learn(profile, trial.area().seen);
   }
+  std::vector<Marked> recorded;
+  if (strategy == Strategy::kAim) {
+    Trial trial(options);
+    trial.prepare(Strategy::kRandom, 1, profile, {});
+    trial.area().settings.log = 1;
+    trial.run();
+    recorded = marks(trial.area().log);
+  }
   for (std::uint64_t i = 0; i < options.seeds; i++) {
     const auto seed = options.settings.seed + i;
     Trial trial(options);
+    const Aim aim = any_aim(recorded, seed);
     trial.prepare(strategy, seed, profile, {});
+    trial.area().aim = aim;
     trial.run();
     auto line = trial.show();
     const auto hash = trial.area().trial.hash;
@@ -270,6 +322,7 @@ int run(const Options& options) {
     bool same = true;
     for (int n = 0; n < options.repeat; n++) {
       trial.prepare(strategy, seed, profile, {});
+      trial.area().aim = aim;
       trial.run();
       if (trial.area().trial.hash != hash) same = false;
       // A later run that let go cannot be compared with the first, which did not.
@@ -298,7 +351,8 @@ int main(int count, char** words) {
                                                       {"pos", Strategy::kPos},
                                                       {"roundrobin", Strategy::kRoundRobin},
                                                       {"walk", Strategy::kWalk},
-                                                      {"cut", Strategy::kCut}};
+                                                      {"cut", Strategy::kCut},
+                                                      {"aim", Strategy::kAim}};
   CLI::App app("Runs a program under the scheduler");
   app.require_subcommand(1);
   auto* command = app.add_subcommand("run", "One line of JSON for each seed");

@@ -25,7 +25,7 @@ import subprocess
 FOLDER = pathlib.Path(__file__).resolve().parent
 ROOT = FOLDER.parent.parent
 WAYS = ["plain", "instrumented", "accesses"]
-STRATEGIES = ["random", "atomfuzzer", "pct", "pos", "roundrobin", "walk", "cut"]
+STRATEGIES = ["random", "atomfuzzer", "pct", "pos", "roundrobin", "walk", "cut", "aim"]
 PATIENCE = 120  # seconds for a compiler
 
 
@@ -114,6 +114,8 @@ class Workshop:
         words = [self.tool, "run", "--strategy", strategy, "--seed", seed]
         if seeds > 1:
             words += ["--seeds", seeds]
+        if strategy == "aim":  # switching where it matters, as with a campaign
+            words += ["--learn", 2]
         for name, value in options.items():
             words += [f"--{name}"] if value is True else [f"--{name}", value]
         if way == "accesses":

@@ -138,6 +138,62 @@ TEST(Aims, ThreadsThatBeginAtOnePlaceAreOneRole) {
   EXPECT_NEAR(reader, 375, 60);
 }
 
+// The same write may come between two reads under a lock that the writer does not take, and between
+// two reads without.
+TEST(Aims, ALockThatDoesNotKeepOthersOutIsPromising) {
+  Aims aims;
+  aims.add(std::vector{
+      step(1, schedule::Kind::kRead, kX, 10, {kY}), step(1, schedule::Kind::kRead, kX, 11, {kY}),
+      step(1, schedule::Kind::kRead, 3000, 12), step(1, schedule::Kind::kRead, 3000, 13),
+      step(2, schedule::Kind::kWrite, kX, 20), step(2, schedule::Kind::kWrite, 3000, 21)});
+  int locked = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed)
+    locked += aims.draw(seed).cut.place == 11 ? 1 : 0;
+  EXPECT_NEAR(locked, 875, 40);
+}
+
+TEST(Aims, TheOtherMostlyComesToTheObjectsInTheSameOrder) {
+  Aims aims;
+  aims.add(
+      std::vector{step(1, schedule::Kind::kWrite, kX, 10), step(1, schedule::Kind::kWrite, kY, 11),
+                  step(2, schedule::Kind::kRead, kX, 20), step(2, schedule::Kind::kRead, kY, 21),
+                  step(3, schedule::Kind::kRead, kY, 30), step(3, schedule::Kind::kRead, kX, 31)});
+  int same_order = 0;
+  int cut_there = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    const Aim aim = aims.draw(seed);
+    if (aim.cut.place != 11) continue;
+    ++cut_there;
+    same_order += aim.from.place == 20 ? 1 : 0;
+  }
+  EXPECT_GT(cut_there, 300);
+  EXPECT_NEAR(same_order, 0.875 * cut_there, 40);
+}
+
+TEST(Aims, WhatWasTriedInVainIsTriedLast) {
+  Aims aims;
+  aims.add(
+      std::vector{step(1, schedule::Kind::kRead, kX, 10), step(1, schedule::Kind::kRead, kX, 11),
+                  step(1, schedule::Kind::kRead, kX, 12), step(2, schedule::Kind::kWrite, kX, 20)});
+  std::map<std::uint64_t, Aim> all;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const Aim aim = aims.draw(seed);
+    EXPECT_FALSE(aims.is_put_back(aim));
+    all[aim.cut.place] = aim;
+  }
+  ASSERT_EQ(all.size(), 2);
+  aims.put_back(all[11]);
+  EXPECT_TRUE(aims.is_put_back(all[11]));
+  int again = 0;
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed)
+    again += aims.draw(seed).cut.place == 11 ? 1 : 0;
+  EXPECT_LT(again, 5);  // one of sixty thousand
+  // If there is nothing else, it is drawn again, and says so.
+  aims.put_back(all[12]);
+  EXPECT_TRUE(aims.is_put_back(aims.draw(1)));
+  EXPECT_NE(aims.draw(1).cut.place, 0);
+}
+
 TEST(Aims, PassesAreCounted) {
   Aims aims;
   std::vector<Step> log(3, step(1, schedule::Kind::kWrite, kX, 10));

@@ -44,20 +44,41 @@ TEST(Campaign, MixGivesEachStrategyItsShare) {
     EXPECT_EQ(strategy_of({}, seed), for_trial({}, seed).strategy);
     EXPECT_EQ(strategy_of({.strategy = Strategy::kPct}, seed), Strategy::kPct);
   }
-  const std::map<Strategy, double> shares = {{Strategy::kAim, 0.70},
-                                             {Strategy::kAtomFuzzer, 0.18},
-                                             {Strategy::kCut, 0.05},
-                                             {Strategy::kPos, 0.07}};
+  const std::map<Strategy, double> shares = {{Strategy::kAim, 0.85},
+                                             {Strategy::kAtomFuzzer, 0.09},
+                                             {Strategy::kCut, 0.025},
+                                             {Strategy::kPos, 0.035}};
   for (const auto& [strategy, share] : shares) {
     EXPECT_NEAR(count[strategy], share * kSeeds, 0.01 * kSeeds) << to_string(strategy);
   }
 }
 
+// What is not worth aiming at goes to the others by half; who had no aim keeps its strategy.
+TEST(Campaign, WhereAimsAreInVainOthersHaveTheirTrials) {
+  std::map<Strategy, int> count;
+  constexpr int kSeeds = 10'000;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    const Strategy strategy = strategy_of({}, seed, false);
+    ++count[strategy];
+    if (strategy_of({}, seed) != Strategy::kAim) EXPECT_EQ(strategy, strategy_of({}, seed));
+    EXPECT_EQ(strategy_of({.strategy = Strategy::kAim}, seed, false), Strategy::kAim);
+  }
+  const double others = 1 - 0.85 / 2;
+  const std::map<Strategy, double> shares = {{Strategy::kAim, 0.85 / 2},
+                                             {Strategy::kAtomFuzzer, others * 18 / 30},
+                                             {Strategy::kCut, others * 5 / 30},
+                                             {Strategy::kPos, others * 7 / 30}};
+  for (const auto& [strategy, share] : shares) {
+    EXPECT_NEAR(count[strategy], share * kSeeds, 0.015 * kSeeds) << to_string(strategy);
+  }
+}
+
 TEST(Campaign, AlgorithmOneSwitchesEverywhere) {
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    EXPECT_FALSE(uses_profile({.strategy = Strategy::kRandom}, seed));
-    EXPECT_TRUE(uses_profile({.strategy = Strategy::kCut}, seed));
-    EXPECT_FALSE(uses_profile({.strategy = Strategy::kCut, .learn = false}, seed));
+    EXPECT_FALSE(uses_profile({.strategy = Strategy::kRandom}, Strategy::kRandom, seed));
+    EXPECT_TRUE(uses_profile({.strategy = Strategy::kCut}, Strategy::kCut, seed));
+    EXPECT_TRUE(uses_profile({}, Strategy::kAim, seed));
+    EXPECT_FALSE(uses_profile({.strategy = Strategy::kCut, .learn = false}, Strategy::kCut, seed));
   }
 }
 

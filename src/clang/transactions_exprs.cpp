@@ -21,6 +21,15 @@ std::string record_name(QualType type) {
   return record == nullptr ? "" : record->getNameAsString();
 }
 
+// Nobody writes it.
+bool is_constant(const Expr* of) {
+  const auto* named = llvm::dyn_cast<clang::DeclRefExpr>(of->IgnoreParens());
+  const auto* variable_of = named == nullptr ? nullptr : llvm::dyn_cast<VarDecl>(named->getDecl());
+  return variable_of != nullptr && variable_of->hasGlobalStorage() &&
+         variable_of->getType().isConstQualified() && variable_of->getType()->isScalarType() &&
+         !variable_of->getType()->isPointerType();
+}
+
 bool is_std_class(QualType type) {
   const clang::RecordDecl* record = type.getNonReferenceType()->getAsRecordDecl();
   return record != nullptr && is_of_std(*record);
@@ -400,6 +409,7 @@ NodeId TransactionUnit::value(const Expr* of) {
     const Expr* inner = cast->getSubExpr();
     switch (cast->getCastKind()) {
       case clang::CK_LValueToRValue:
+        if (is_constant(inner)) return constant(at);
         return is_object(of->getType()) ? made_object(inner) : load(place(inner), at);
       case clang::CK_ArrayToPointerDecay:
         return address(make(Kind::kElement, at, {place(inner)}), at);

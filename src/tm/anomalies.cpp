@@ -193,6 +193,31 @@ Joint joint_of(const Traces& traces, TransactionId first, TransactionId second) 
           .second = place(right, second)};
 }
 
+// What stores a value that may be out of date belongs to the region, though nothing can come
+// between it and the others that would matter to it alone.
+void add_dependents(const Traces& traces, Region& region) {
+  std::vector<Part> more;
+  for (const Anomaly& anomaly : region.anomalies) {
+    if (anomaly.pattern == "WrW" || !anomaly.doubt.empty()) continue;
+    const Joint joint = joint_of(traces, anomaly.first, anomaly.second);
+    for (const Flow& flow : traces.flows) {
+      if (flow.from != anomaly.first || flow.kind != Flow::Kind::kValue ||
+          !traces.locations.is_part(flow.location, anomaly.one)) {
+        continue;
+      }
+      const Joint with = joint_of(traces, anomaly.first, flow.to);
+      const bool follows = with.function == joint.function && with.first == joint.first &&
+                           joint.second < with.second;
+      if (follows) more.push_back({.transaction = flow.to, .position = with.second});
+    }
+  }
+  for (const Part& part : more) {
+    if (std::ranges::find(region.parts, part.position, &Part::position) == region.parts.end()) {
+      region.parts.push_back(part);
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Anomaly> find_anomalies(const Traces& traces) { return AnomalyFinder(traces).find(); }
@@ -260,6 +285,7 @@ std::vector<Region> regions_of(const Program& program, const Traces& traces,
   }
   std::vector<Region> result;
   for (auto& [number, region] : regions) {
+    if (merge) add_dependents(traces, region);
     std::ranges::sort(region.parts, {}, &Part::position);
     // What is sure comes first, and stands for the region.
     std::ranges::sort(region.anomalies, {}, [](const Anomaly& one) {

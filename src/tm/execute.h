@@ -67,6 +67,7 @@ class Executor {
     State continues{.reachable = false};
     std::vector<Control> residual;
     std::size_t guards = 0;
+    unsigned left = 0;  // how often, before its end
   };
   struct Call {  // a function that is being followed
     std::uint32_t frame = 0;
@@ -77,6 +78,7 @@ class Executor {
     std::vector<Control> residual;  // what said that it goes on at all
     std::size_t guards = 0;
     std::size_t controls = 0;
+    unsigned left = 0;  // how often, before its end
   };
 
   // Rounds (traces.cpp).
@@ -164,8 +166,6 @@ class Executor {
   std::vector<Few<LocationId>> guards_;
   std::uint32_t transaction_ = 0;
   std::uint64_t steps_ = 0;
-  std::uint64_t returns_ = 0;  // how often a function or a loop was left before its end
-  std::uint64_t breaks_ = 0;
 };
 
 }  // namespace tomos::tm

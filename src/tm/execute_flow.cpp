@@ -1,5 +1,7 @@
 // Ways through the program: disjunctions, loops, calls, threads, and the transactions on them.
 #include <algorithm>
+#include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "tm/execute.h"
@@ -12,6 +14,14 @@ namespace {
 
 // Deeper chains of calls are cut off, and said so.
 constexpr std::size_t kMostCalls = 80;
+
+// What was added to the list since it was this long.
+template <class T>
+std::vector<T> taken_from(std::vector<T>& list, std::size_t size) {
+  std::vector<T> taken(list.begin() + static_cast<std::ptrdiff_t>(size), list.end());
+  list.resize(size);
+  return taken;
+}
 
 template <class T>
 Few<T> in_both(const Few<T>& one, const Few<T>& other) {
@@ -49,21 +59,48 @@ Value Executor::branch(const Node& node) {
   const Value condition = eval(node.children[0]);
   if (!state_.reachable) return {};
   const Control control = {.origins = condition.origins, .validates = condition.validates};
-  const std::uint64_t returns = returns_;
-  const std::uint64_t breaks = breaks_;
+  const auto breaks = [&] {
+    return calls_.back().loops.empty() ? 0 : calls_.back().loops.back().left;
+  };
+  std::vector<Control> outside;  // of any loop
+  const auto loop_residual = [&]() -> std::vector<Control>& {
+    return calls_.back().loops.empty() ? outside : calls_.back().loops.back().residual;
+  };
+  const unsigned returned = calls_.back().left;
+  const unsigned broken = breaks();
+  // What one way asks before it goes on is nothing to the other; and if it does not go on, to
+  // nobody.
+  const auto way = [&](NodeId child) {
+    const std::size_t in_call = calls_.back().residual.size();
+    const std::size_t in_loop = loop_residual().size();
+    const unsigned before = breaks();
+    const Value value = eval(child);
+    const bool goes_on = state_.reachable || breaks() != before;
+    auto call_asked = taken_from(calls_.back().residual, in_call);
+    auto loop_asked = taken_from(loop_residual(), in_loop);
+    if (!goes_on) call_asked.clear();
+    if (!goes_on) loop_asked.clear();
+    return std::tuple(value, std::move(call_asked), std::move(loop_asked));
+  };
   State other = state_;
   controls_.push_back(control);
-  Value result = eval(node.children[1]);
+  auto [result, call_asked, loop_asked] = way(node.children[1]);
   std::swap(state_, other);
-  if (node.children.size() > 2) result.join(eval(node.children[2]));
+  if (node.children.size() > 2) {
+    auto [second, more_call, more_loop] = way(node.children[2]);
+    result.join(second);
+    std::ranges::move(more_call, std::back_inserter(call_asked));
+    std::ranges::move(more_loop, std::back_inserter(loop_asked));
+  }
   controls_.pop_back();
   // Where one way leaves and the other goes on, the rest depends on the condition, too.
-  if (!control.origins.empty() && (state_.reachable || other.reachable)) {
-    if (returns_ != returns) calls_.back().residual.push_back(control);
-    if (breaks_ != breaks && !calls_.back().loops.empty()) {
-      calls_.back().loops.back().residual.push_back(control);
-    }
+  const bool breaks_out = breaks() != broken;
+  if (!control.origins.empty() && (state_.reachable || other.reachable || breaks_out)) {
+    if (calls_.back().left != returned) call_asked.push_back(control);
+    if (breaks_out) loop_asked.push_back(control);
   }
+  std::ranges::move(call_asked, std::back_inserter(calls_.back().residual));
+  std::ranges::move(loop_asked, std::back_inserter(loop_residual()));
   state_.join(other);
   for (Origin origin : condition.origins) {
     origin.implicit = true;

@@ -37,6 +37,9 @@ Origins Executor::chosen_here() const {
   for (std::size_t i = calls_.back().controls; i < controls_.size(); ++i) {
     all.insert(made_implicit(controls_[i].origins));
   }
+  for (const Loop& around : calls_.back().loops) {
+    for (const Control& control : around.residual) all.insert(made_implicit(control.origins));
+  }
   return all;
 }
 
@@ -387,16 +390,11 @@ Value Executor::eval(NodeId id) {
       for (const Control& control : calls_.back().residual) {
         value.origins.insert(made_implicit(control.origins));
       }
-      for (const Loop& around : calls_.back().loops) {
-        for (const Control& control : around.residual) {
-          value.origins.insert(made_implicit(control.origins));
-        }
-      }
       value.validates = {};
       Call& call = calls_.back();
       call.result.join(value);
       leave(call.returns, call.guards);
-      ++returns_;
+      ++call.left;
       return {};
     }
     case NodeKind::kBreak:
@@ -404,7 +402,7 @@ Value Executor::eval(NodeId id) {
       if (calls_.back().loops.empty()) return {};
       Loop& around = calls_.back().loops.back();
       leave(node.kind == NodeKind::kBreak ? around.breaks : around.continues, around.guards);
-      ++breaks_;
+      ++around.left;
       return {};
     }
     case NodeKind::kAtomic:

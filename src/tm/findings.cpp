@@ -99,10 +99,14 @@ Finding finding_of(const Program& program, const Traces& traces, const Region& r
   } else {
     why = fmt::format("what was read of {} and of {} does not belong together", one, other);
   }
+  const std::string how =
+      region.parts.size() == 1
+          ? fmt::format("{} runs a {} again and again ({})", region.function, section,
+                        finding.pattern)
+          : fmt::format("{} is split into {} {}s ({}; {})", region.function, region.parts.size(),
+                        section, fmt::join(names, ", "), finding.pattern);
   finding.message =
-      fmt::format("{} is split into {} {}s ({}; {}). {} can come between them: {}.",
-                  region.function, region.parts.size(), section, fmt::join(names, ", "),
-                  finding.pattern, fmt::join(cuts, " or "), why);
+      fmt::format("{}. {} can come between them: {}.", how, fmt::join(cuts, " or "), why);
 
   for (const auto& [thread, id] :
        {std::pair("1st half", main.first), {"between", main.cut}, {"2nd half", main.second}}) {
@@ -121,7 +125,7 @@ Finding finding_of(const Program& program, const Traces& traces, const Region& r
   if (main.other != main.one) telling.add(finding, "between", main.cut, main.other, !writes_first);
   telling.add(finding, "2nd half", main.second, main.other, main.pattern != "RwR");
   finding.fix = fmt::format("Make {} one {} in {} ({}), so that {} cannot change in between",
-                            region.parts.size() == 2 ? "both" : "all of them", section,
+                            region.parts.size() == 2 ? "both" : "them all", section,
                             region.function, lines_of(program, region.parts), what);
   return finding;
 }

@@ -49,6 +49,12 @@ class Locations {
     while ((*this)[id].kind == Location::Kind::kPart) id = static_cast<LocationId>((*this)[id].a);
     return id;
   }
+  bool is_part(LocationId part, LocationId whole) const {
+    while (part != whole && (*this)[part].kind == Location::Kind::kPart) {
+      part = static_cast<LocationId>((*this)[part].a);
+    }
+    return part == whole;
+  }
   std::size_t size() const { return all_.size(); }
 
  private:

@@ -193,7 +193,7 @@ std::string rewrite_transactions(std::string_view text, const TransactionStyles&
 
 std::vector<std::string> transaction_macros(const TransactionStyles& styles) {
   const std::string block = "[[clang::suppress(\"tm.atomic\")]]";
-  const std::string expression = "(...)=({ __label__ tomos_tm_atomic; (__VA_ARGS__); })";
+  const std::string expression = "(...)=({ typedef int tomos_tm_atomic; __VA_ARGS__; })";
   const std::string function = "=__attribute__((annotate(\"tm.atomic\")))";
   std::vector<std::string> macros;
   for (const TransactionWord& word : kTransactionWords) {

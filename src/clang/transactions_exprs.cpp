@@ -450,7 +450,7 @@ NodeId TransactionUnit::value(const Expr* of) {
     const auto* first =
         body->body_empty() ? nullptr : llvm::dyn_cast<clang::DeclStmt>(body->body_front());
     const auto* label = first != nullptr && first->isSingleDecl()
-                            ? llvm::dyn_cast<clang::LabelDecl>(first->getSingleDecl())
+                            ? llvm::dyn_cast<clang::TypedefDecl>(first->getSingleDecl())
                             : nullptr;
     const NodeId inside = statement(body);
     return label != nullptr && label->getName() == "tomos_tm_atomic"

@@ -243,28 +243,32 @@ std::function<int()> declare_tm(CLI::App& app) {
                  "Folder of a compile_commands.json; without FILE all that is in it")
       ->type_name("BUILD");
   app.add_option("--patterns", options->patterns,
-                 "What is an anomaly: full, base (the three patterns of the paper alone), or a "
-                 "file of patterns")
+                 "What is an anomaly: full, base (the paper's), or a file")
       ->type_name("WHICH");
   app.add_flag("--sections", options->sections, "Take critical sections of locks for transactions");
   app.add_option("--macros", options->macros, "Macros that begin and end a transaction")
       ->type_name("BEGIN:END")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->default_str("");
   app.add_option("--calls", options->calls, "Functions that begin and end a transaction")
       ->type_name("BEGIN:END")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->default_str("");
   app.add_option("--scopes", options->scopes,
-                 "Classes: a transaction lasts as long as an object of theirs")
+                 "Classes whose objects are a transaction while they live")
       ->type_name("CLASS")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->default_str("");
   app.add_option("--lambdas", options->lambdas,
                  "Functions that run what they are given as a transaction")
       ->type_name("FUNCTION")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->default_str("");
   app.add_option("--entry", options->entries,
-                 "Functions that threads run, beside main and those that are seen to be")
+                 "Functions that threads run, though nobody is seen to start them")
       ->type_name("FUNCTION")
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->default_str("");
   app.add_option("--methods", options->methods,
                  "Describes functions whose source is not there (XML)")
       ->type_name("FILE");

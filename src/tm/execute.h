@@ -61,6 +61,7 @@ class Executor {
   struct Control {
     Origins origins;
     Origins validates;
+    std::uint32_t told = 0;  // the execution that is known to depend on it
   };
   struct Loop {
     State breaks{.reachable = false};
@@ -127,6 +128,9 @@ class Executor {
   std::uint32_t begin(NodeId id, const Node& node);
   void access(LocationId at, bool writes, const Node& node, const Origins& where);
   void flow(const Origins& origins, Flow::Kind kind, LocationId into);
+  void control_flows();
+  template <class Do>
+  void for_each_control(const Do& act);
   bool is_shared(LocationId at) const;
   std::uint32_t frame_for(std::uint32_t function, NodeId call);
 

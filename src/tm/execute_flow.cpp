@@ -124,9 +124,14 @@ void Executor::iteration(const Node& node, bool test_first) {
     }
   };
   if (test_first) decide();
+  const std::size_t asked = calls_.back().residual.size();
+  const unsigned left = calls_.back().loops.back().left;
   eval(body);
-  state_.join(calls_.back().loops.back().continues);
-  calls_.back().loops.back().continues = {.reachable = false};
+  Loop& around = calls_.back().loops.back();
+  // As in branch(): what is asked on a way that does not go on.
+  if (!state_.reachable && around.left == left) calls_.back().residual.resize(asked);
+  state_.join(around.continues);
+  around.continues = {.reachable = false};
   if (!test_first) decide();
 }
 
@@ -194,21 +199,25 @@ void Executor::unlock(State& state, const Few<LocationId>& at) {
   if (state.held.empty()) state.section = 0;
 }
 
+// All conditions that decided that we are here.
+template <class Do>
+void Executor::for_each_control(const Do& act) {
+  for (Control& control : controls_) act(control);
+  for (Call& call : calls_) {
+    for (Control& control : call.residual) act(control);
+    for (Loop& around : call.loops) {
+      for (Control& control : around.residual) act(control);
+    }
+  }
+}
+
 void Executor::flow(const Origins& origins, Flow::Kind kind, LocationId into) {
   const std::uint32_t now = current();
   if (now == 0 || origins.empty()) return;
-  const auto is_validated = [&](const Origin& origin) {
-    const auto holds = [&](const Control& control) { return control.validates.contains(origin); };
-    if (std::ranges::any_of(controls_, holds)) return true;
-    return std::ranges::any_of(calls_, [&](const Call& call) {
-      return std::ranges::any_of(call.residual, holds) ||
-             std::ranges::any_of(call.loops, [&](const Loop& around) {
-               return std::ranges::any_of(around.residual, holds);
-             });
-    });
-  };
+  Origins validated;
+  for_each_control([&](const Control& control) { validated.insert(control.validates); });
   for (const Origin& origin : origins) {
-    if (origin.execution == now || is_validated(origin)) continue;
+    if (origin.execution == now || validated.contains(origin)) continue;
     const Flow::Kind how = origin.implicit ? Flow::Kind::kControl : kind;
     traces_.flows.insert({.from = executions_[origin.execution],
                           .location = origin.location,
@@ -216,6 +225,17 @@ void Executor::flow(const Origins& origins, Flow::Kind kind, LocationId into) {
                           .kind = how,
                           .into = how == Flow::Kind::kValue ? into : LocationId{}});
   }
+}
+
+// Said once for each execution, unless something is validated: then it depends on where we are.
+void Executor::control_flows() {
+  bool validates = false;
+  for_each_control([&](const Control& control) { validates |= !control.validates.empty(); });
+  for_each_control([&](Control& control) {
+    if (control.told == current()) return;
+    flow(control.origins, Flow::Kind::kControl, {});
+    if (!validates) control.told = current();
+  });
 }
 
 void Executor::access(LocationId at, bool writes, const Node& node, const Origins& where) {
@@ -246,17 +266,7 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
     }
   }
   flow(where, Flow::Kind::kAddress, at);
-  for (const Control& control : controls_) flow(control.origins, Flow::Kind::kControl, at);
-  for (const Call& call : calls_) {
-    for (const Control& control : call.residual) {
-      flow(control.origins, Flow::Kind::kControl, at);
-    }
-    for (const Loop& around : call.loops) {
-      for (const Control& control : around.residual) {
-        flow(control.origins, Flow::Kind::kControl, at);
-      }
-    }
-  }
+  control_flows();
 }
 
 // Calls.
@@ -271,6 +281,7 @@ std::uint32_t Executor::frame_for(std::uint32_t function, NodeId call) {
     traces_.frames.push_back({.parent = parent,
                               .function = function,
                               .call = call == kNoNode ? Position() : program_[call].position,
+                              .call_node = call,
                               .thread = thread_});
   }
   return at->second;

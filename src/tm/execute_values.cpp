@@ -10,7 +10,7 @@ using LocationKind = Location::Kind;
 
 namespace {
 
-constexpr std::size_t kMostOrigins = 200;
+constexpr std::size_t kMostOrigins = 4000;
 
 Origins made_implicit(const Origins& origins) {
   Origins made;
@@ -148,7 +148,7 @@ void Executor::keep(LocationId at, const Value& value, bool strong) {
   }
   kept.validates = {};
   if (kept.origins.size() > kMostOrigins) {
-    kept.origins = {};
+    kept.origins.shorten(kMostOrigins);
     traces_.complete = false;
   }
 }
@@ -296,7 +296,11 @@ Value Executor::eval(NodeId id) {
     }
     case NodeKind::kNew: {
       Value made;
-      made.points.insert(traces_.locations.get(LocationKind::kNew, calls_.back().frame,
+      // One object for each place of the source and of the call that leads to it: with one for
+      // every chain of calls there would be too many to follow.
+      const Frame& frame = traces_.frames[calls_.back().frame];
+      made.points.insert(traces_.locations.get(LocationKind::kNew,
+                                               static_cast<std::uint32_t>(frame.call_node),
                                                static_cast<std::uint32_t>(id)));
       return made;
     }

@@ -76,6 +76,7 @@ struct Frame {
   std::uint32_t parent = 0;  // itself: a thread's entry point
   std::uint32_t function = 0;
   Position call;
+  NodeId call_node = kNoNode;
   ThreadId thread = 0;
 };
 

@@ -480,7 +480,7 @@ TEST(TmRandom, AgreesWithAllWaysAndAllTriples) {
   int compared = 0;
   std::size_t matches = 0;
   std::size_t anomalies = 0;
-  for (unsigned seed = 1; seed <= 1000; ++seed) {
+  for (unsigned seed = 1; seed <= 500; ++seed) {
     RandomProgram random = Generator(seed).make();
     const Program program = Translator().translate(random);
     Truth paper;
@@ -510,9 +510,9 @@ TEST(TmRandom, AgreesWithAllWaysAndAllTriples) {
     anomalies += full.size();
   }
   // It would be no comparison if nothing were ever found, or if most programs were too large.
-  EXPECT_GT(compared, 700);
-  EXPECT_GT(matches, 3000U);
-  EXPECT_GT(anomalies, 2000U);
+  EXPECT_GT(compared, 300);
+  EXPECT_GT(matches, 2000U);
+  EXPECT_GT(anomalies, 1000U);
 }
 
 }  // namespace

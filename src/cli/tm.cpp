@@ -30,7 +30,7 @@ namespace tomos {
 namespace {
 
 constexpr const char* kTmDescription =
-    "Find transactions that should be one, and accesses outside of transactions\n\n"
+    "Find transactions that should be one\n\n"
     "Reads C and C++ sources with transactions: __transaction_atomic and the like, the blocks of\n"
     "the TM TS, or those of a library. Reports two or more transactions of a thread that another\n"
     "thread's transaction can come between with bad results, and data that is used both in\n"

@@ -248,6 +248,7 @@ std::vector<Region> regions_of(const Program& program, const Traces& traces,
   }
   for (const Joint& joint : told) pairs.erase(joint);
   std::vector<Joint> joints;
+  joints.reserve(pairs.size());
   for (const auto& [joint, of] : pairs) joints.push_back(joint);
   std::vector<std::size_t> group(joints.size());
   std::iota(group.begin(), group.end(), 0);
@@ -299,21 +300,22 @@ std::vector<Region> regions_of(const Program& program, const Traces& traces,
 std::vector<Race> find_races(const Traces& traces) {
   std::map<LocationId, std::vector<const Access*>> by_location;
   for (const Access& access : traces.accesses) by_location[access.location].push_back(&access);
+  const auto races_with = [&](const Access& one, const Access& other) {
+    const bool guarded =
+        std::ranges::any_of(one.locks, [&](LocationId lock) { return other.locks.contains(lock); });
+    return (one.writes || other.writes) && !guarded && traces.may_race(one, other);
+  };
   std::vector<Race> races;
   for (const auto& [location, accesses] : by_location) {
-    const auto race = [&]() -> std::optional<Race> {
-      for (const Access* one : accesses) {
-        if (one->in_transaction) continue;
-        for (const Access* other : accesses) {
-          if (!one->writes && !other->writes) continue;
-          const bool guarded = std::ranges::any_of(
-              one->locks, [&](LocationId lock) { return other->locks.contains(lock); });
-          if (!guarded && traces.may_race(*one, *other)) return Race{.one = *one, .other = *other};
-        }
-      }
-      return std::nullopt;
-    }();
-    if (race) races.push_back(*race);
+    bool told = false;
+    for (const Access* one : accesses) {
+      if (told || one->in_transaction) continue;
+      const auto other = std::ranges::find_if(
+          accesses, [&](const Access* second) { return races_with(*one, *second); });
+      if (other == accesses.end()) continue;
+      races.push_back({.one = *one, .other = **other});
+      told = true;
+    }
   }
   return races;
 }

@@ -83,6 +83,7 @@ Finding finding_of(const Program& program, const Traces& traces, const Region& r
   finding.pattern = fmt::format("{}", fmt::join(patterns, ", "));
 
   std::vector<std::string> names;
+  names.reserve(region.parts.size());
   for (const Part& part : region.parts) {
     names.push_back(traces.transactions[part.transaction].function);
   }

@@ -11,7 +11,9 @@ struct Scope {
   ~Scope();
 };
 template <class F>
-void atomically(F f);
+void atomically(F f) {
+  f();
+}
 }  // namespace stm
 
 int a, b, c, d;

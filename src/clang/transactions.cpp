@@ -178,7 +178,6 @@ std::string TransactionUnit::declare(const FunctionDecl& of) {
                        .signature = signature_of(function),
                        .position = position(function.getLocation())};
   if (const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&function)) {
-    made.has_object = method->isInstance();
     std::vector<const clang::CXXMethodDecl*> above(method->begin_overridden_methods(),
                                                    method->end_overridden_methods());
     while (!above.empty()) {
@@ -255,7 +254,6 @@ std::string TransactionUnit::read_lambda(const clang::LambdaExpr& lambda) {
   program_.functions.push_back({.name = name,
                                 .display = program_.functions[reading_->index].display + "::lambda",
                                 .signature = name,
-                                .has_object = true,
                                 .position = at});
   names_.emplace(function, name);
   Reading inner = {

@@ -82,8 +82,6 @@ NodeId TransactionUnit::fork(llvm::ArrayRef<const Expr*> arguments, SourceLocati
     // Threads are given copies; std::ref is an address.
     if (is_method && i == 1 && is_object(plain->getType())) {
       children.push_back(address(place(plain), at));
-    } else if (plain->isGLValue() && is_foreign(plain->getType())) {
-      children.push_back(load(place(plain), at));
     } else if (plain->isGLValue() && is_object(plain->getType())) {
       const NodeId temp = local(temporary(), at);
       const NodeId filled = initialize(deref(load(temp, at), at), plain->getType(), plain);
@@ -227,6 +225,7 @@ NodeId TransactionUnit::foreign_function(const FunctionDecl& function, const cla
     return run_callables(arguments, at, {});
   }
   std::vector<NodeId> values;
+  values.reserve(arguments.size());
   for (const Expr* one : arguments) {
     values.push_back(one->isGLValue() && !is_object(one->getType()) &&
                              !one->getType()->isFunctionType()

@@ -359,15 +359,14 @@ Value Executor::call(std::uint32_t function, std::vector<Value> arguments, const
     candidates.insert(candidates.end(), overriders->second.begin(), overriders->second.end());
   }
   if (candidates.empty()) {
-    if (!callee.is_known) traces_.unknown.insert(callee.signature);
+    traces_.unknown.insert(callee.signature);
     Value result;
-    for (const Value& argument : arguments) result.join(argument);
-    if (!callee.is_known) result.points = {};
+    for (const Value& argument : arguments) result.origins.insert(argument.origins);
     return result;
   }
   Value result;
   const State before = state_;
-  std::optional<State> after;
+  State after{.reachable = false};
   for (const std::uint32_t candidate : candidates) {
     state_ = before;
     const bool recursive =
@@ -379,13 +378,9 @@ Value Executor::call(std::uint32_t function, std::vector<Value> arguments, const
     } else {
       result.join(follow(candidate, arguments, id));
     }
-    if (after) {
-      after->join(state_);
-    } else {
-      after = std::move(state_);
-    }
+    after.join(state_);
   }
-  state_ = std::move(*after);
+  state_ = std::move(after);
   return result;
 }
 
@@ -428,6 +423,7 @@ ThreadId Executor::thread_for(NodeId node, std::uint32_t function) {
 Value Executor::fork(const Node& node, NodeId id) {
   std::vector<std::pair<std::uint32_t, std::optional<LocationId>>> callees;
   std::vector<Value> given;
+  given.reserve(node.children.size());
   for (const NodeId child : node.children) given.push_back(eval(child));
   if (!node.name.empty()) {
     const auto known = functions_.find(node.name);

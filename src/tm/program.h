@@ -89,8 +89,6 @@ struct Function {
   std::uint32_t parameters = 0;         // `this` is the first; they are the first locals
   std::vector<std::string> locals;      // their names, for people
   NodeId body = kNoNode;                // none: defined elsewhere
-  bool is_known = false;                // it does nothing that matters, though it has no body
-  bool has_object = false;              // a method: the first parameter is its object
   Position position;
 };
 

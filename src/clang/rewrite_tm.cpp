@@ -1,5 +1,7 @@
 #include "clang/rewrite_tm.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -211,8 +213,8 @@ std::vector<std::string> transaction_macros(const TransactionStyles& styles) {
     macros.push_back("-D" + std::string(word) + "=");
   }
   for (const auto& [begin, end] : styles.macros) {
-    macros.push_back("-D" + begin + "(...)=" + block + " {");
-    macros.push_back("-D" + end + "(...)=}");
+    macros.push_back(fmt::format("-D{}(...)={} {{", begin, block));
+    macros.push_back(fmt::format("-D{}(...)=}}", end));
   }
   return macros;
 }

@@ -278,7 +278,7 @@ NodeId TransactionUnit::allocate(const clang::CXXNewExpr& of) {
   const SourceLocation at = of.getBeginLoc();
   const NodeId temp = local(temporary(), at);
   std::vector<NodeId> parts = {make(Kind::kAssign, at, {temp, make(Kind::kNew, at)})};
-  if (of.isArray() && of.getArraySize()) parts.push_back(value(*of.getArraySize()));
+  if (const auto size = of.getArraySize(); size && *size != nullptr) parts.push_back(value(*size));
   const NodeId object = deref(load(temp, at), at);
   const QualType type = of.getAllocatedType();
   if (const clang::CXXConstructExpr* made = of.getConstructExpr();
@@ -387,6 +387,7 @@ NodeId TransactionUnit::value(const Expr* of) {
     }
     // A copy, a smart pointer, a function object: what it is made from.
     std::vector<NodeId> parts;
+    parts.reserve(arguments.size());
     for (const Expr* one : arguments) {
       parts.push_back(is_foreign(one->getType()) && one->isGLValue() ? load(place(one), at)
                                                                      : value(one));

@@ -71,6 +71,7 @@ NodeId TransactionUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation a
         }
         if (!deferred && !mutexes.empty()) {
           std::vector<NodeId> places;
+          places.reserve(mutexes.size());
           for (const Expr* mutex : mutexes) places.push_back(place(mutex));
           NodeId inside = block(rest, at, end);
           for (const NodeId mutex : places) {

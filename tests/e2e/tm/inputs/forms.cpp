@@ -14,8 +14,8 @@ void words() {
   int n = 0;
   synchronized { n = other; }
   if (n > 0) atomic_commit {
-    other = n + 1;
-  }
+      other = n + 1;
+    }
   __transaction_relaxed { other = 0; }
 }
 

@@ -1,7 +1,11 @@
 #include <pthread.h>
 
-#define TM_BEGIN() library_begin(); {
-#define TM_END() } library_end()
+#define TM_BEGIN() \
+  library_begin(); \
+  {
+#define TM_END() \
+  }              \
+  library_end()
 
 namespace stm {
 void begin();

@@ -7,7 +7,7 @@ CONFIGURE = cmake -G Ninja -DCMAKE_CXX_COMPILER=clang++-19 -DCMAKE_CXX_COMPILER_
 INSTALLED = tomos clang tomos-cc tomos_pass manual
 SOURCES = $(shell git ls-files --cached --others --exclude-standard '*.cpp' '*.h')
 
-.PHONY: all setup demo test bench soak install deb format lint clean
+.PHONY: all setup demo test tables bench soak install deb format lint clean
 .DEFAULT_GOAL := all
 
 setup:
@@ -33,6 +33,11 @@ deb: setup
 
 test: all lint
 	@scripts/test
+
+# The tables of the papers beside ours.
+tables: setup
+	@$(CONFIGURE) -S . -B $(BUILD) && ninja -C $(BUILD) --quiet tomos clang
+	@tests/tm/table.py --tomos $(BUILD)/tomos
 
 bench: all
 	@ninja -C $(BUILD) --quiet bench_programs

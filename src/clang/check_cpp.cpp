@@ -168,7 +168,7 @@ std::vector<std::string> checking_arguments(clang::tooling::CompileCommand& comm
 Result<std::vector<CompilerWarning>> check_cpp(const Options& options, const Texts& texts,
                                                const std::set<std::string>& units,
                                                const std::vector<std::string>& headers) {
-  auto commands = commands_for(options);
+  auto commands = commands_for(options.build, options.files);
   if (!commands) return std::unexpected(commands.error());
   std::erase_if(*commands, [&](const clang::tooling::CompileCommand& command) {
     return !units.empty() && !units.contains(shown(command.Filename));

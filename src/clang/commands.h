@@ -1,4 +1,4 @@
-// How translation units are compiled: what reading and checking them share.
+// How translation units are compiled, and what of it a front end needs.
 #pragma once
 
 #include <clang/Tooling/CompilationDatabase.h>
@@ -6,18 +6,18 @@
 #include <string>
 #include <vector>
 
-#include "clang/read_cpp.h"
 #include "event/error.h"
 
 namespace tomos::cpp {
 
-Result<std::vector<clang::tooling::CompileCommand>> commands_for(const Options& options);
+// Of the compile_commands.json in the folder `build`; none: the files alone. No files: all.
+Result<std::vector<clang::tooling::CompileCommand>> commands_for(
+    const std::string& build, const std::vector<std::string>& files);
 
-// Its flags, without those that make files, then `flags`.
 std::vector<std::string> arguments_for(const clang::tooling::CompileCommand& command,
                                        const std::vector<std::string>& flags);
 
-// Relative to where we are, if it is below.
+// A path as people here would write it.
 std::string shown(const std::string& path);
 
 }  // namespace tomos::cpp

@@ -30,5 +30,6 @@ std::function<int()> declare_model(CLI::App& app);
 std::function<int()> declare_record(CLI::App& app);
 std::function<int()> declare_replay(CLI::App& app);
 std::function<int()> declare_run(CLI::App& app);
+std::function<int()> declare_tm(CLI::App& app);
 
 }  // namespace tomos

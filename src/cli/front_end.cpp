@@ -51,6 +51,14 @@ Result<cpp::Sources> read_cpp(const cpp::Options& options) {
   return result;
 }
 
+Result<cpp::TmSources> read_tm(const cpp::TmOptions& options) {
+  const auto read = load<cpp::ReadTm>(cpp::kReadTm);
+  if (!read) return std::unexpected(read.error());
+  Result<cpp::TmSources> result;
+  (*read)(options, result);
+  return result;
+}
+
 Result<std::vector<core::CompilerWarning>> check_cpp(const cpp::Options& options,
                                                      const cpp::Texts& texts,
                                                      const std::set<std::string>& units,

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "clang/read_cpp.h"
+#include "clang/read_tm.h"
 
 namespace tomos {
 
 Result<cpp::Sources> read_cpp(const cpp::Options& options);
+Result<cpp::TmSources> read_tm(const cpp::TmOptions& options);
 
 // With the macros that we ship, and, if asked for, with attributes on the locks of the system.
 Result<std::vector<core::CompilerWarning>> check_cpp(const cpp::Options& options,

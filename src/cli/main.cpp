@@ -31,6 +31,7 @@ constexpr std::array kCommands = {
     Command{.name = "fuzz", .declare = declare_fuzz, .takes_program = true},
     Command{.name = "replay", .declare = declare_replay, .takes_program = true},
     Command{.name = "infer", .declare = declare_infer, .takes_program = true},
+    Command{.name = "tm", .declare = declare_tm, .takes_program = true},
     Command{"model", declare_model},
     Command{"help", declare_help},
 };
@@ -45,6 +46,7 @@ constexpr const char* kMainExamples =
     "  tomos convert run.tomos run.std  make it readable\n"
     "  tomos fuzz -- ./server           run any program under many schedules\n"
     "  tomos infer list.aj2             which locks guard what, and which methods are atomic\n"
+    "  tomos tm bank.cpp                transactions that should be one\n"
     "  tomos model lock.bp              prove that no schedule of a Boolean program does harm\n"
     "  tomos help check                 all about one command";
 

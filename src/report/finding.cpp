@@ -141,7 +141,9 @@ std::string_view to_string(Certainty certainty) {
   return "";
 }
 
-bool is_of_source(const Finding& finding) { return finding.analysis == "infer"; }
+bool is_of_source(const Finding& finding) {
+  return finding.analysis == "infer" || finding.analysis == "tm";
+}
 
 bool is_mover_pattern(std::string_view pattern) {
   if (pattern.size() % 2 == 0) return false;

@@ -1,0 +1,299 @@
+// Statements: ways, blocks that are transactions, and scopes that hold locks.
+#include <algorithm>
+
+#include "clang/transactions.h"
+#include "clang/unit.h"
+
+namespace tomos::cpp {
+
+using clang::Expr;
+using clang::SourceLocation;
+using clang::Stmt;
+using clang::VarDecl;
+using tm::NodeId;
+
+namespace {
+
+bool is_atomic_mark(const clang::AttributedStmt& of) {
+  return std::ranges::any_of(of.getAttrs(), [](const clang::Attr* attribute) {
+    const auto* suppress = llvm::dyn_cast<clang::SuppressAttr>(attribute);
+    return suppress != nullptr &&
+           std::ranges::any_of(suppress->diagnosticIdentifiers(),
+                               [](llvm::StringRef name) { return name == "tm.atomic"; });
+  });
+}
+
+const VarDecl* single_variable(const Stmt* of) {
+  const auto* declares = llvm::dyn_cast_or_null<clang::DeclStmt>(of);
+  return declares != nullptr && declares->isSingleDecl()
+             ? llvm::dyn_cast<VarDecl>(declares->getSingleDecl())
+             : nullptr;
+}
+
+}  // namespace
+
+NodeId TransactionUnit::atomic(NodeId body, SourceLocation at, SourceLocation end) {
+  return program_.add(
+      {.kind = Kind::kAtomic, .children = {body}, .position = position(at), .end = position(end)});
+}
+
+const clang::FunctionDecl* TransactionUnit::called_by(const Stmt* of) const {
+  const auto* expression = llvm::dyn_cast_or_null<Expr>(of);
+  if (expression == nullptr) return nullptr;
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(expression->IgnoreImplicit());
+  return call == nullptr ? nullptr : call->getDirectCallee();
+}
+
+// The rest of the block after a guard, a scope or the call that begins a transaction is inside it.
+NodeId TransactionUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation at,
+                              SourceLocation end) {
+  std::vector<NodeId> parts;
+  std::vector<const VarDecl*> joined_at_end;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const llvm::ArrayRef<const Stmt*> rest = list.drop_front(i + 1);
+    if (const VarDecl* one = single_variable(list[i])) {
+      const clang::RecordDecl* record = one->getType()->getAsRecordDecl();
+      if (record != nullptr &&
+          std::ranges::find(styles_.scopes, record->getQualifiedNameAsString()) !=
+              styles_.scopes.end()) {
+        parts.push_back(atomic(block(rest, at, end), one->getLocation(), end));
+        break;
+      }
+      if (!guard_kind(one->getType()).empty()) {
+        const std::vector<const Expr*> mutexes = guarded_mutexes(*one);
+        if (!mutexes.empty()) reading_->guards.emplace(one, mutexes.front());
+        bool deferred = false;
+        if (const auto* made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(
+                one->getInit() == nullptr ? nullptr : one->getInit()->IgnoreImplicit())) {
+          deferred = std::ranges::any_of(made->arguments(), [](const Expr* argument) {
+            return argument->getType().getAsString().find("defer_lock") != std::string::npos;
+          });
+        }
+        if (!deferred && !mutexes.empty()) {
+          std::vector<NodeId> places;
+          places.reserve(mutexes.size());
+          for (const Expr* mutex : mutexes) places.push_back(place(mutex));
+          NodeId inside = block(rest, at, end);
+          for (const NodeId mutex : places) {
+            inside = program_.add({.kind = Kind::kGuard,
+                                   .children = {mutex, inside},
+                                   .position = position(one->getLocation()),
+                                   .end = position(end)});
+          }
+          parts.push_back(inside);
+          break;
+        }
+        continue;
+      }
+      if (one->getType().getAsString().find("jthread") != std::string::npos) {
+        joined_at_end.push_back(one);
+      }
+    }
+    if (const clang::FunctionDecl* callee = called_by(list[i])) {
+      const std::string name = callee->getQualifiedNameAsString();
+      const auto style =
+          std::ranges::find(styles_.calls, name, &std::pair<std::string, std::string>::first);
+      if (style != styles_.calls.end()) {
+        const auto last = std::ranges::find_if(rest, [&](const Stmt* child) {
+          const clang::FunctionDecl* ends = called_by(child);
+          return ends != nullptr && ends->getQualifiedNameAsString() == style->second;
+        });
+        const auto count = static_cast<std::size_t>(last - rest.begin());
+        const SourceLocation to = last == rest.end() ? end : (*last)->getEndLoc();
+        parts.push_back(atomic(block(rest.take_front(count), at, to), list[i]->getBeginLoc(), to));
+        i += count + 1;
+        continue;
+      }
+    }
+    parts.push_back(statement(list[i]));
+  }
+  for (const VarDecl* thread : joined_at_end) {
+    parts.push_back(make(Kind::kJoin, end, {variable(*thread, end)}));
+  }
+  return make(Kind::kSequence, at, std::move(parts));
+}
+
+std::vector<const Expr*> TransactionUnit::guarded_mutexes(const VarDecl& of) {
+  std::vector<const Expr*> mutexes;
+  const Expr* with = of.getInit();
+  if (with == nullptr) return mutexes;
+  const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(with->IgnoreImplicit());
+  if (made == nullptr) return mutexes;
+  for (const Expr* argument : made->arguments()) {
+    if (is_mutex(argument->getType())) mutexes.push_back(argument);
+  }
+  return mutexes;
+}
+
+NodeId TransactionUnit::declaration(const VarDecl& of) {
+  const SourceLocation at = of.getLocation();
+  if (of.isStaticLocal() || of.hasExternalStorage()) {
+    if (of.getInit() == nullptr || of.hasExternalStorage()) return constant(at);
+    const NodeId to = make(Kind::kGlobal, at);
+    program_.nodes[static_cast<std::size_t>(to)].number = global(of);
+    global_initializers_.push_back(initialize(to, of.getType(), of.getInit()));
+    return constant(at);
+  }
+  const NodeId to = local(slot(of), at);
+  if (of.getInit() == nullptr) return constant(at);
+  return initialize(to, of.getType(), of.getInit());
+}
+
+NodeId TransactionUnit::range_loop(const clang::CXXForRangeStmt& of) {
+  const SourceLocation at = of.getBeginLoc();
+  const Expr* range = of.getRangeInit();
+  const VarDecl& element = *of.getLoopVariable();
+  NodeId whole = place(range);
+  const NodeId tested = is_foreign(range->getType()) ? load(whole, at) : constant(at);
+  NodeId inner = range->getType().getNonReferenceType()->isArrayType()
+                     ? make(Kind::kElement, at, {whole})
+                     : whole;
+  const NodeId to = local(slot(element), at);
+  NodeId set = tm::kNoNode;
+  if (element.getType()->isReferenceType()) {
+    set = make(Kind::kAssign, at, {to, address(inner, at)});
+  } else if (is_object(element.getType())) {
+    set = make(Kind::kCopy, at, {to, inner}, class_name(*element.getType()->getAsRecordDecl()));
+  } else {
+    set = make(Kind::kAssign, at, {to, load(inner, at)});
+  }
+  const NodeId body = make(Kind::kSequence, at, {set, statement(of.getBody())});
+  return make(Kind::kLoop, at, {tested, body});
+}
+
+// Any case may be the one, and runs on into those after it until a break.
+NodeId TransactionUnit::switch_statement(const clang::SwitchStmt& of) {
+  const SourceLocation at = of.getBeginLoc();
+  const auto* body = llvm::dyn_cast_or_null<clang::CompoundStmt>(of.getBody());
+  const NodeId chosen = value(of.getCond());
+  if (body == nullptr) return make(Kind::kSequence, at, {chosen, statement(of.getBody())});
+  std::vector<std::vector<NodeId>> cases;
+  for (const Stmt* child : body->body()) {
+    while (const auto* label = llvm::dyn_cast<clang::SwitchCase>(child)) {
+      if (cases.empty() || !cases.back().empty()) cases.emplace_back();
+      child = label->getSubStmt();
+    }
+    if (!cases.empty()) cases.back().push_back(statement(child));
+  }
+  // A slot for the choice, so that it is evaluated once.
+  const std::uint32_t choice = temporary();
+  const NodeId test = load(local(choice, at), at);
+  NodeId rest = make(Kind::kBreak, at);
+  std::vector<NodeId> following;
+  NodeId ways = make(Kind::kSequence, at, {});
+  for (auto one = cases.rbegin(); one != cases.rend(); ++one) {
+    following.insert(following.begin(), one->begin(), one->end());
+    std::vector<NodeId> run = following;
+    run.push_back(rest);
+    ways = make(Kind::kIf, at, {test, make(Kind::kSequence, at, std::move(run)), ways});
+  }
+  const NodeId inside = make(Kind::kSequence, at, {ways, rest});
+  return make(Kind::kSequence, at,
+              {make(Kind::kAssign, at, {local(choice, at), chosen}),
+               make(Kind::kLoop, at, {tm::kNoNode, inside})});
+}
+
+NodeId TransactionUnit::statement(const Stmt* of) {
+  if (of == nullptr) return make(Kind::kSequence, {}, {});
+  const SourceLocation at = of->getBeginLoc();
+  if (const auto* compound = llvm::dyn_cast<clang::CompoundStmt>(of)) {
+    std::vector<const Stmt*> list(compound->body_begin(), compound->body_end());
+    return block(list, at, compound->getRBracLoc());
+  }
+  if (const auto* marked = llvm::dyn_cast<clang::AttributedStmt>(of)) {
+    const NodeId body = statement(marked->getSubStmt());
+    return is_atomic_mark(*marked) ? atomic(body, at, of->getEndLoc()) : body;
+  }
+  if (const auto* declares = llvm::dyn_cast<clang::DeclStmt>(of)) {
+    std::vector<NodeId> parts;
+    for (const clang::Decl* decl : declares->decls()) {
+      if (const auto* one = llvm::dyn_cast<VarDecl>(decl)) parts.push_back(declaration(*one));
+      if (const auto* bound = llvm::dyn_cast<clang::DecompositionDecl>(decl)) {
+        for (const clang::BindingDecl* binding : bound->bindings()) {
+          if (const VarDecl* holds = binding->getHoldingVar()) {
+            parts.push_back(declaration(*holds));
+          }
+        }
+      }
+    }
+    return make(Kind::kSequence, at, std::move(parts));
+  }
+  if (const auto* tests = llvm::dyn_cast<clang::IfStmt>(of)) {
+    std::vector<NodeId> parts;
+    if (tests->getInit() != nullptr) parts.push_back(statement(tests->getInit()));
+    if (tests->getConditionVariable() != nullptr) {
+      parts.push_back(declaration(*tests->getConditionVariable()));
+    }
+    if (const auto taken = tests->getNondiscardedCase(context_); tests->isConstexpr() && taken) {
+      parts.push_back(statement(*taken));
+    } else {
+      const NodeId condition = value(tests->getCond());
+      parts.push_back(make(Kind::kIf, at,
+                           {condition, statement(tests->getThen()), statement(tests->getElse())}));
+    }
+    return make(Kind::kSequence, at, std::move(parts));
+  }
+  if (const auto* loops = llvm::dyn_cast<clang::WhileStmt>(of)) {
+    clang::Expr::EvalResult result;
+    const bool endless = loops->getCond()->EvaluateAsRValue(result, context_) &&
+                         result.Val.isInt() && result.Val.getInt() != 0;
+    NodeId condition = endless ? tm::kNoNode : value(loops->getCond());
+    if (loops->getConditionVariable() != nullptr) {
+      condition =
+          make(Kind::kSequence, at, {declaration(*loops->getConditionVariable()), condition});
+    }
+    return make(Kind::kLoop, at, {condition, statement(loops->getBody())});
+  }
+  if (const auto* repeats = llvm::dyn_cast<clang::DoStmt>(of)) {
+    clang::Expr::EvalResult result;
+    const bool known = repeats->getCond()->EvaluateAsRValue(result, context_) && result.Val.isInt();
+    const NodeId body = statement(repeats->getBody());
+    if (known && result.Val.getInt() == 0) {  // do { } while (0), with breaks perhaps
+      return make(Kind::kLoop, at,
+                  {tm::kNoNode, make(Kind::kSequence, at, {body, make(Kind::kBreak, at)})});
+    }
+    if (known) return make(Kind::kLoop, at, {tm::kNoNode, body});
+    return make(Kind::kDo, at, {body, value(repeats->getCond())});
+  }
+  if (const auto* counts = llvm::dyn_cast<clang::ForStmt>(of)) {
+    const NodeId first = statement(counts->getInit());
+    const NodeId condition = counts->getCond() == nullptr ? tm::kNoNode : value(counts->getCond());
+    // A `continue` jumps to the increment, which only counts.
+    const NodeId body =
+        make(Kind::kSequence, at, {statement(counts->getBody()), statement(counts->getInc())});
+    return make(Kind::kSequence, at, {first, make(Kind::kLoop, at, {condition, body})});
+  }
+  if (const auto* ranges = llvm::dyn_cast<clang::CXXForRangeStmt>(of)) return range_loop(*ranges);
+  if (const auto* chooses = llvm::dyn_cast<clang::SwitchStmt>(of)) {
+    return switch_statement(*chooses);
+  }
+  if (const auto* returns = llvm::dyn_cast<clang::ReturnStmt>(of)) {
+    const Expr* result = returns->getRetValue();
+    if (result == nullptr) return make(Kind::kReturn, at);
+    const bool by_reference =
+        reading_->function != nullptr && reading_->function->getReturnType()->isReferenceType();
+    return make(Kind::kReturn, at, {by_reference ? address(place(result), at) : value(result)});
+  }
+  if (llvm::isa<clang::BreakStmt>(of)) return make(Kind::kBreak, at);
+  if (llvm::isa<clang::ContinueStmt>(of)) return make(Kind::kContinue, at);
+  if (const auto* tries = llvm::dyn_cast<clang::CXXTryStmt>(of)) {
+    // A handler runs after some part of the block, or not at all.
+    std::vector<NodeId> parts = {statement(tries->getTryBlock())};
+    for (unsigned i = 0; i < tries->getNumHandlers(); ++i) {
+      const NodeId handler = statement(tries->getHandler(i)->getHandlerBlock());
+      parts.push_back(make(Kind::kIf, at, {constant(at), handler}));
+    }
+    return make(Kind::kSequence, at, std::move(parts));
+  }
+  if (const auto* labelled = llvm::dyn_cast<clang::LabelStmt>(of)) {
+    return statement(labelled->getSubStmt());
+  }
+  if (const auto* expression = llvm::dyn_cast<Expr>(of)) return value(expression);
+  std::vector<NodeId> parts;
+  for (const Stmt* child : of->children()) {
+    if (child != nullptr) parts.push_back(statement(child));
+  }
+  return make(Kind::kSequence, at, std::move(parts));
+}
+
+}  // namespace tomos::cpp

@@ -1,0 +1,323 @@
+// What makes an anomaly of two transactions A, B of one thread and a third, T:
+//
+//   stale     A reads x, and what it read decides about B: as a value, as a place, or whether it
+//   runs
+//             at all. T writes x in between.
+//   RwR       A reads x, B reads y, and T writes both: A and B have halves of two states.
+//   WrW       A writes x, B writes y, and T reads both: T has such halves.
+//
+// and in every case:
+//
+// - T can run in between: threads are created and joined (may-happen-in-parallel).
+// - T conflicts with A and with B. If it conflicts with one of them only, it could as well have run
+//   before or after both.
+// - Of RwR and WrW: x is nothing to B, y is nothing to A. A transaction that sees or sets both
+//   variables makes a whole state of its own (the paper's own remedy for two of its false
+//   warnings).
+// - Of stale: not if B compares x with what A read and changes nothing if it differs
+//   (re-validation); this is known when the flow from A to B is recorded.
+// - Of stale: not if A took what it read. It took x if it wrote x, too: then it holds a ticket, and
+//   only writing x again by means of what A read does harm. It took an element if it moved on the
+//   variable that chose it, as a queue does.
+// - Of stale: not if B only looks again: `while (!ready()) ;`.
+//
+// RwW of the paper is the case of stale in which B writes x.
+#include "tm/anomalies.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace tomos::tm {
+
+namespace {
+
+using Places = std::map<LocationId, Position>;
+
+std::optional<LocationId> shared_place(const Places& one, const Places& other) {
+  for (const auto& [at, position] : one) {
+    if (other.contains(at)) return at;
+  }
+  return std::nullopt;
+}
+
+// What two transactions disagree on.
+std::optional<LocationId> conflict(const Transaction& one, const Transaction& other) {
+  if (const auto at = shared_place(one.writes, other.writes)) return at;
+  if (const auto at = shared_place(one.writes, other.reads)) return at;
+  return shared_place(one.reads, other.writes);
+}
+
+bool touches(const Transaction& of, LocationId at) {
+  return of.reads.contains(at) || of.writes.contains(at);
+}
+
+bool took(const Transaction& of, LocationId at) {
+  const auto chosen = of.chosen_by.find(at);
+  return chosen != of.chosen_by.end() &&
+         std::ranges::any_of(chosen->second, [&](LocationId by) { return of.writes.contains(by); });
+}
+
+bool only_looks_again(const Transaction& first, const Transaction& second) {
+  return second.writes.empty() && std::ranges::all_of(second.reads, [&](const auto& read) {
+           return first.reads.contains(read.first);
+         });
+}
+
+class AnomalyFinder {
+ public:
+  explicit AnomalyFinder(const Traces& traces) : traces_(traces) {
+    for (TransactionId i = 0; i < traces.transactions.size(); ++i) {
+      for (const auto& [at, position] : traces.transactions[i].writes) writers_[at].push_back(i);
+      for (const auto& [at, position] : traces.transactions[i].reads) readers_[at].push_back(i);
+    }
+  }
+
+  std::vector<Anomaly> find() {
+    find_stale();
+    for (const auto& [first, second] : traces_.adjacent) {
+      find_halves(first, second, false);
+      find_halves(first, second, true);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  const Transaction& of(TransactionId id) const { return traces_.transactions[id]; }
+
+  bool may_come_between(TransactionId first, TransactionId cut, TransactionId second) const {
+    return traces_.may_cut(first, cut) || traces_.may_cut(second, cut);
+  }
+
+  void find_stale() {
+    // By A, x and B: whether all that leads from A to B is that it runs at all.
+    std::map<std::tuple<TransactionId, LocationId, TransactionId>, bool> pairs;
+    for (const Flow& flow : traces_.flows) {
+      const Transaction& first = of(flow.from);
+      if (took(first, flow.location)) continue;
+      const bool back = flow.kind == Flow::Kind::kValue && flow.into == flow.location;
+      if (first.writes.contains(flow.location) && !back) continue;
+      auto [at, is_new] = pairs.try_emplace({flow.from, flow.location, flow.to}, true);
+      at->second &= flow.kind == Flow::Kind::kControl;
+    }
+    for (const auto& [key, only_control] : pairs) {
+      const auto& [first, at, second] = key;
+      if (only_control && only_looks_again(of(first), of(second))) continue;
+      const auto writers = writers_.find(at);
+      if (writers == writers_.end()) continue;
+      for (const TransactionId cut : writers->second) {
+        const auto other = conflict(of(cut), of(second));
+        if (!other || !may_come_between(first, cut, second)) continue;
+        const bool writes_back = of(second).writes.contains(at);
+        const bool writes = writes_back || of(second).reads.empty();
+        found_.push_back({.pattern = writes ? "RwW" : "RwR",
+                          .first = first,
+                          .cut = cut,
+                          .second = second,
+                          .one = at,
+                          .other = touches(of(second), at) ? at : *other});
+      }
+    }
+  }
+
+  // RwR, or WrW if `written`.
+  void find_halves(TransactionId first, TransactionId second, bool written) {
+    const Places& mine = written ? of(first).writes : of(first).reads;
+    const Places& yours = written ? of(second).writes : of(second).reads;
+    const auto& others = written ? readers_ : writers_;
+    for (const auto& [x, position] : mine) {
+      if (touches(of(second), x) || !others.contains(x)) continue;
+      for (const TransactionId cut : others.at(x)) {
+        const Places& whole = written ? of(cut).reads : of(cut).writes;
+        const auto y = std::ranges::find_if(yours, [&](const auto& one) {
+          return whole.contains(one.first) && !touches(of(first), one.first);
+        });
+        if (y == yours.end() || !may_come_between(first, cut, second)) continue;
+        Anomaly anomaly = {.pattern = written ? "WrW" : "RwR",
+                           .first = first,
+                           .cut = cut,
+                           .second = second,
+                           .one = x,
+                           .other = y->first};
+        if (!written && !traces_.meet.contains({first, second})) {
+          anomaly.doubt = "what the two read is never used together here";
+        }
+        found_.push_back(std::move(anomaly));
+      }
+    }
+  }
+
+  const Traces& traces_;
+  std::map<LocationId, std::vector<TransactionId>> writers_;
+  std::map<LocationId, std::vector<TransactionId>> readers_;
+  std::vector<Anomaly> found_;
+};
+
+// From a transaction's function up to the thread's entry point.
+std::vector<std::uint32_t> chain_of(const Traces& traces, std::uint32_t frame) {
+  std::vector<std::uint32_t> chain = {frame};
+  while (traces.frames[chain.back()].parent != chain.back()) {
+    chain.push_back(traces.frames[chain.back()].parent);
+  }
+  std::ranges::reverse(chain);
+  return chain;
+}
+
+// The innermost function that both are in, and where in it they are.
+struct Joint {
+  std::uint32_t function = 0;
+  Position first;
+  Position second;
+
+  friend auto operator<=>(const Joint&, const Joint&) = default;
+};
+
+Joint joint_of(const Traces& traces, TransactionId first, TransactionId second) {
+  const auto left = chain_of(traces, traces.transactions[first].frame);
+  const auto right = chain_of(traces, traces.transactions[second].frame);
+  std::size_t depth = 0;
+  while (depth + 1 < left.size() && depth + 1 < right.size() &&
+         left[depth + 1] == right[depth + 1]) {
+    ++depth;
+  }
+  const auto place = [&](const std::vector<std::uint32_t>& chain, TransactionId id) {
+    return depth + 1 < chain.size() ? traces.frames[chain[depth + 1]].call
+                                    : traces.transactions[id].position;
+  };
+  return {.function = traces.frames[left[depth]].function,
+          .first = place(left, first),
+          .second = place(right, second)};
+}
+
+// What stores a value that may be out of date belongs to the region, though nothing can come
+// between it and the others that would matter to it alone.
+void add_dependents(const Traces& traces, Region& region) {
+  std::vector<Part> more;
+  for (const Anomaly& anomaly : region.anomalies) {
+    if (anomaly.pattern == "WrW" || !anomaly.doubt.empty()) continue;
+    const Joint joint = joint_of(traces, anomaly.first, anomaly.second);
+    for (const Flow& flow : traces.flows) {
+      if (flow.from != anomaly.first || flow.kind != Flow::Kind::kValue ||
+          !traces.locations.is_part(flow.location, anomaly.one)) {
+        continue;
+      }
+      const Joint with = joint_of(traces, anomaly.first, flow.to);
+      const bool follows = with.function == joint.function && with.first == joint.first &&
+                           joint.second < with.second;
+      if (follows) more.push_back({.transaction = flow.to, .position = with.second});
+    }
+  }
+  for (const Part& part : more) {
+    if (std::ranges::find(region.parts, part.position, &Part::position) == region.parts.end()) {
+      region.parts.push_back(part);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Anomaly> find_anomalies(const Traces& traces) { return AnomalyFinder(traces).find(); }
+
+std::vector<Region> regions_of(const Program& program, const Traces& traces,
+                               const std::vector<Anomaly>& anomalies, bool merge) {
+  // The same places of the same function are one pair, whichever threads run it.
+  std::map<Joint, std::vector<const Anomaly*>> pairs;
+  for (const Anomaly& anomaly : anomalies) {
+    pairs[joint_of(traces, anomaly.first, anomaly.second)].push_back(&anomaly);
+  }
+  // Who checks x, acts on it and acts again later has one problem: the first two.
+  const auto is_told = [&](const Anomaly& late) {
+    return std::ranges::any_of(anomalies, [&](const Anomaly& early) {
+      if (early.first != late.first || early.one != late.one || early.second == late.second ||
+          !traces.transactions[early.second].writes.contains(early.one)) {
+        return false;
+      }
+      const Joint order = joint_of(traces, early.second, late.second);
+      return order.first < order.second;
+    });
+  };
+  std::set<Joint> told;
+  for (const auto& [joint, of] : pairs) {
+    if (merge && std::ranges::all_of(of, [&](const Anomaly* one) { return is_told(*one); })) {
+      told.insert(joint);
+    }
+  }
+  for (const Joint& joint : told) pairs.erase(joint);
+  std::vector<Joint> joints;
+  joints.reserve(pairs.size());
+  for (const auto& [joint, of] : pairs) joints.push_back(joint);
+  std::vector<std::size_t> group(joints.size());
+  std::iota(group.begin(), group.end(), 0);
+  const auto shares = [](const Joint& one, const Joint& other) {
+    return one.first == other.first || one.first == other.second || one.second == other.first ||
+           one.second == other.second;
+  };
+  for (std::size_t i = 0; merge && i < joints.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (joints[i].function != joints[j].function || !shares(joints[i], joints[j])) continue;
+      const std::size_t from = group[i];
+      for (std::size_t& one : group) {
+        if (one == from) one = group[j];
+      }
+    }
+  }
+  std::map<std::size_t, Region> regions;
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    Region& region = regions[group[i]];
+    region.function = program.functions[joints[i].function].display;
+    std::set<std::tuple<NodeId, NodeId, NodeId, std::string>> seen;
+    for (const Anomaly* anomaly : pairs[joints[i]]) {
+      const auto key = std::tuple(traces.transactions[anomaly->first].node,
+                                  traces.transactions[anomaly->cut].node,
+                                  traces.transactions[anomaly->second].node, anomaly->pattern);
+      if (seen.insert(key).second) region.anomalies.push_back(*anomaly);
+    }
+    const Anomaly& any = *pairs[joints[i]].front();
+    for (const Part& part : {Part{.transaction = any.first, .position = joints[i].first},
+                             Part{.transaction = any.second, .position = joints[i].second}}) {
+      if (std::ranges::find(region.parts, part.position, &Part::position) == region.parts.end()) {
+        region.parts.push_back(part);
+      }
+    }
+  }
+  std::vector<Region> result;
+  for (auto& [number, region] : regions) {
+    if (merge) add_dependents(traces, region);
+    std::ranges::sort(region.parts, {}, &Part::position);
+    // What is sure comes first, and stands for the region.
+    std::ranges::sort(region.anomalies, {}, [](const Anomaly& one) {
+      return std::tuple(!one.doubt.empty(), one.first, one.second, one.cut, one.pattern);
+    });
+    result.push_back(std::move(region));
+  }
+  return result;
+}
+
+std::vector<Race> find_races(const Traces& traces) {
+  std::map<LocationId, std::vector<const Access*>> by_location;
+  for (const Access& access : traces.accesses) by_location[access.location].push_back(&access);
+  const auto races_with = [&](const Access& one, const Access& other) {
+    const bool guarded =
+        std::ranges::any_of(one.locks, [&](LocationId lock) { return other.locks.contains(lock); });
+    return (one.writes || other.writes) && !guarded && traces.may_race(one, other);
+  };
+  std::vector<Race> races;
+  for (const auto& [location, accesses] : by_location) {
+    bool told = false;
+    for (const Access* one : accesses) {
+      if (told || one->in_transaction) continue;
+      const auto other = std::ranges::find_if(
+          accesses, [&](const Access* second) { return races_with(*one, *second); });
+      if (other == accesses.end()) continue;
+      races.push_back({.one = *one, .other = **other});
+      told = true;
+    }
+  }
+  return races;
+}
+
+}  // namespace tomos::tm

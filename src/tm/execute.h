@@ -1,0 +1,175 @@
+// The symbolic execution behind traces.h: abstract values, the state along a way, and the walk.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tm/traces.h"
+
+namespace tomos::tm {
+
+// A read that a value depends on: which execution of a transaction, what it read, and whether the
+// value was only chosen by it.
+struct Origin {
+  std::uint32_t execution = 0;
+  LocationId location = {};
+  bool implicit = false;
+
+  friend auto operator<=>(const Origin&, const Origin&) = default;
+};
+using Origins = Few<Origin>;
+
+struct Value {
+  Few<LocationId> points;  // where it may lead
+  Origins origins;
+  Origins validates;  // of a condition: these were compared with what is there now
+
+  void join(const Value& other) {
+    points.insert(other.points);
+    origins.insert(other.origins);
+    validates.insert(other.validates);
+  }
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+struct Place {
+  Few<LocationId> at;
+  Origins origins;  // what said where
+};
+
+class Executor {
+ public:
+  Executor(const Program& program, const TraceOptions& options);
+  Traces run();
+
+ private:
+  struct State {
+    bool reachable = true;
+    std::map<LocationId, Value> local;
+    Few<TransactionId> last;
+    Few<ThreadId> alive;
+    Few<LocationId> held;
+    std::uint32_t section = 0;  // the execution of the critical section that it is in
+
+    void join(const State& other);
+  };
+  struct Control {
+    Origins origins;
+    Origins validates;
+    std::uint32_t told = 0;  // the execution that is known to depend on it
+  };
+  struct Loop {
+    State breaks{.reachable = false};
+    State continues{.reachable = false};
+    std::vector<Control> residual;
+    std::size_t guards = 0;
+    unsigned left = 0;  // how often, before its end
+  };
+  struct Call {  // a function that is being followed
+    std::uint32_t frame = 0;
+    std::uint32_t function = 0;
+    State returns{.reachable = false};
+    Value result;
+    std::vector<Loop> loops;
+    std::vector<Control> residual;  // what said that it goes on at all
+    std::size_t guards = 0;
+    std::size_t controls = 0;
+    unsigned left = 0;  // how often, before its end
+  };
+
+  // Rounds (traces.cpp).
+  bool round();
+  void explore(ThreadId thread);
+  bool find_escaped();
+  void find_entries();
+  void find_parallel();
+  ThreadId thread_for(NodeId node, std::uint32_t function);
+  void finish(Traces& traces);
+
+  // Values.
+  Value eval(NodeId id);
+  Value join_of(const Node& node, std::size_t from = 0);
+  Place place(NodeId id);
+  Value load(const Place& from, const Node& node);
+  void store(const Place& to, const Value& value, const Node& node);
+  void copy(const Place& to, const Place& from, const std::string& type, const Node& node,
+            unsigned depth = 0);
+  Value container(const Node& node);
+  Value compare(const Node& node);
+  Value stored_at(LocationId at);
+  void keep(LocationId at, const Value& value, bool strong);
+  Origins chosen_here() const;
+  void note_meeting(const Origins& origins);
+
+  // Calls.
+  Value call(std::uint32_t function, std::vector<Value> arguments, const Node& node, NodeId id);
+  Value follow(std::uint32_t function, const std::vector<Value>& arguments, NodeId id);
+  Value described(const DescribedMethod& method, const std::vector<Value>& arguments,
+                  const Node& node);
+  std::vector<std::pair<std::uint32_t, std::optional<LocationId>>> callable(const Value& value);
+  Value fork(const Node& node, NodeId id);
+
+  // Statements.
+  Value branch(const Node& node);
+  void loop(const Node& node, bool test_first);
+  void iteration(const Node& node, bool test_first);
+  void leave(State& into, std::size_t guards);
+  Value atomic(const Node& node, NodeId id);
+  void lock(const Node& node, NodeId id, const Few<LocationId>& at);
+  static void unlock(State& state, const Few<LocationId>& at);
+
+  // Transactions and accesses.
+  std::uint32_t current() const { return transaction_ != 0 ? transaction_ : state_.section; }
+  std::uint32_t begin(NodeId id, const Node& node);
+  void access(LocationId at, bool writes, const Node& node, const Origins& where);
+  void flow(const Origins& origins, Flow::Kind kind, LocationId into);
+  void control_flows();
+  template <class Do>
+  void for_each_control(const Do& act);
+  bool is_shared(LocationId at) const;
+  std::uint32_t frame_for(std::uint32_t function, NodeId call);
+
+  const Program& program_;
+  const TraceOptions& options_;
+  Traces traces_;
+  std::map<std::string, std::uint32_t> functions_;
+  std::map<std::string, std::vector<std::uint32_t>> overriders_;
+  std::map<std::string, const DescribedMethod*> methods_;
+
+  // Over all rounds; they only grow.
+  std::map<LocationId, Few<LocationId>> heap_;
+  std::set<LocationId> escaped_;
+  std::map<std::pair<NodeId, std::uint32_t>, ThreadId> thread_ids_;
+  std::vector<std::vector<Value>> arguments_;  // of threads
+  std::vector<std::uint32_t> entry_;           // their functions
+  std::vector<Few<ThreadId>> alive_at_exit_;
+  std::set<ThreadId> named_entries_;  // many threads may run these
+  std::map<std::tuple<ThreadId, std::uint32_t, std::uint32_t, NodeId>, std::uint32_t> frames_;
+  std::map<std::pair<std::uint32_t, NodeId>, TransactionId> transaction_ids_;
+  bool grown_ = false;
+
+  // Of one round.
+  struct Forked {
+    Few<ThreadId> beside;
+    ThreadId made = 0;
+  };
+  std::vector<Forked> forks_;
+  std::vector<TransactionId> executions_;  // number 0: none
+  std::map<std::tuple<LocationId, bool, bool, Position, ThreadId>, Access> accesses_;
+
+  // Of one thread.
+  ThreadId thread_ = 0;
+  State state_;
+  std::vector<Call> calls_;
+  std::vector<Control> controls_;
+  std::vector<Few<LocationId>> guards_;
+  std::uint32_t transaction_ = 0;
+  std::uint64_t steps_ = 0;
+};
+
+}  // namespace tomos::tm

@@ -1,0 +1,456 @@
+// Ways through the program: disjunctions, loops, calls, threads, and the transactions on them.
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+#include <utility>
+
+#include "tm/execute.h"
+
+namespace tomos::tm {
+
+using LocationKind = Location::Kind;
+
+namespace {
+
+// Deeper chains of calls are cut off, and said so.
+constexpr std::size_t kMostCalls = 80;
+
+// What was added to the list since it was this long.
+template <class T>
+std::vector<T> taken_from(std::vector<T>& list, std::size_t size) {
+  std::vector<T> taken(list.begin() + static_cast<std::ptrdiff_t>(size), list.end());
+  list.resize(size);
+  return taken;
+}
+
+template <class T>
+Few<T> in_both(const Few<T>& one, const Few<T>& other) {
+  Few<T> both;
+  for (const T& value : one) {
+    if (other.contains(value)) both.insert(value);
+  }
+  return both;
+}
+
+}  // namespace
+
+void Executor::State::join(const State& other) {
+  if (!other.reachable) return;
+  if (!reachable) {
+    *this = other;
+    return;
+  }
+  for (const auto& [at, value] : other.local) local[at].join(value);
+  last.insert(other.last);
+  alive.insert(other.alive);
+  held = in_both(held, other.held);
+  if (section != other.section) section = 0;
+}
+
+// What a function or a loop is left with: guards give back their locks.
+void Executor::leave(State& into, std::size_t guards) {
+  State left = state_;
+  for (std::size_t i = guards_.size(); i > guards; --i) unlock(left, guards_[i - 1]);
+  into.join(left);
+  state_.reachable = false;
+}
+
+Value Executor::branch(const Node& node) {
+  const Value condition = eval(node.children[0]);
+  if (!state_.reachable) return {};
+  const Control control = {.origins = condition.origins, .validates = condition.validates};
+  const auto breaks = [&] {
+    return calls_.back().loops.empty() ? 0 : calls_.back().loops.back().left;
+  };
+  std::vector<Control> outside;  // of any loop
+  const auto loop_residual = [&]() -> std::vector<Control>& {
+    return calls_.back().loops.empty() ? outside : calls_.back().loops.back().residual;
+  };
+  const unsigned returned = calls_.back().left;
+  const unsigned broken = breaks();
+  // What one way asks before it goes on is nothing to the other; and if it does not go on, to
+  // nobody.
+  const auto way = [&](NodeId child) {
+    const std::size_t in_call = calls_.back().residual.size();
+    const std::size_t in_loop = loop_residual().size();
+    const unsigned before = breaks();
+    const Value value = eval(child);
+    const bool goes_on = state_.reachable || breaks() != before;
+    auto call_asked = taken_from(calls_.back().residual, in_call);
+    auto loop_asked = taken_from(loop_residual(), in_loop);
+    if (!goes_on) call_asked.clear();
+    if (!goes_on) loop_asked.clear();
+    return std::tuple(value, std::move(call_asked), std::move(loop_asked));
+  };
+  State other = state_;
+  controls_.push_back(control);
+  auto [result, call_asked, loop_asked] = way(node.children[1]);
+  std::swap(state_, other);
+  if (node.children.size() > 2) {
+    auto [second, more_call, more_loop] = way(node.children[2]);
+    result.join(second);
+    std::ranges::move(more_call, std::back_inserter(call_asked));
+    std::ranges::move(more_loop, std::back_inserter(loop_asked));
+  }
+  controls_.pop_back();
+  // Where one way leaves and the other goes on, the rest depends on the condition, too.
+  const bool breaks_out = breaks() != broken;
+  if (!control.origins.empty() && (state_.reachable || other.reachable || breaks_out)) {
+    if (calls_.back().left != returned) call_asked.push_back(control);
+    if (breaks_out) loop_asked.push_back(control);
+  }
+  std::ranges::move(call_asked, std::back_inserter(calls_.back().residual));
+  std::ranges::move(loop_asked, std::back_inserter(loop_residual()));
+  state_.join(other);
+  for (Origin origin : condition.origins) {
+    origin.implicit = true;
+    result.origins.insert(origin);
+  }
+  result.validates.insert(condition.validates);
+  return result;
+}
+
+void Executor::iteration(const Node& node, bool test_first) {
+  const NodeId test = node.children[test_first ? 0 : 1];
+  const NodeId body = node.children[test_first ? 1 : 0];
+  const auto decide = [&] {
+    if (test == kNoNode) return;
+    const Value condition = eval(test);
+    if (!state_.reachable) return;
+    calls_.back().loops.back().breaks.join(state_);
+    if (!condition.origins.empty()) {
+      calls_.back().loops.back().residual.push_back(
+          {.origins = condition.origins, .validates = condition.validates});
+    }
+  };
+  if (test_first) decide();
+  const std::size_t asked = calls_.back().residual.size();
+  const unsigned left = calls_.back().loops.back().left;
+  eval(body);
+  Loop& around = calls_.back().loops.back();
+  // As in branch(): what is asked on a way that does not go on.
+  if (!state_.reachable && around.left == left) calls_.back().residual.resize(asked);
+  state_.join(around.continues);
+  around.continues = {.reachable = false};
+  if (!test_first) decide();
+}
+
+// Not at all, or twice: what a third time would add is there after two.
+void Executor::loop(const Node& node, bool test_first) {
+  calls_.back().loops.push_back({.guards = guards_.size()});
+  iteration(node, test_first);
+  iteration(node, test_first);
+  const bool goes_round = state_.reachable;
+  // The condition that ends it is asked once more.
+  if (test_first && node.children[0] != kNoNode) eval(node.children[0]);
+  State after = state_;
+  const NodeId test = node.children[test_first ? 0 : 1];
+  if (test == kNoNode) after.reachable = false;
+  Loop done = std::move(calls_.back().loops.back());
+  calls_.back().loops.pop_back();
+  // A loop that joins threads joins them all: that it may be left out is true only if there are
+  // none.
+  const Few<ThreadId> alive = state_.alive;
+  after.join(done.breaks);
+  state_ = std::move(after);
+  if (goes_round && test != kNoNode) state_.alive = alive;
+}
+
+// Transactions.
+
+std::uint32_t Executor::begin(NodeId id, const Node& node) {
+  const std::uint32_t frame = calls_.back().frame;
+  const auto next = static_cast<TransactionId>(traces_.transactions.size());
+  const auto [at, is_new] = transaction_ids_.emplace(std::pair(frame, id), next);
+  if (is_new) traces_.transactions.emplace_back();
+  Transaction& transaction = traces_.transactions[at->second];
+  const Function& function = program_.functions[calls_.back().function];
+  transaction.node = id;
+  transaction.position = node.position;
+  transaction.end = node.end;
+  transaction.function = function.display;
+  transaction.frame = frame;
+  transaction.thread = thread_;
+  transaction.alive.insert(state_.alive);
+  for (const TransactionId last : state_.last) traces_.adjacent.emplace(last, at->second);
+  state_.last = {};
+  state_.last.insert(at->second);
+  executions_.push_back(at->second);
+  return static_cast<std::uint32_t>(executions_.size() - 1);
+}
+
+Value Executor::atomic(const Node& node, NodeId id) {
+  if (current() != 0) return eval(node.children[0]);  // nested: the outer one counts
+  transaction_ = begin(id, node);
+  const Value result = eval(node.children[0]);
+  transaction_ = 0;
+  return result;
+}
+
+void Executor::lock(const Node& node, NodeId id, const Few<LocationId>& at) {
+  if (options_.sections && current() == 0 && state_.held.empty()) {
+    state_.section = begin(id, node);
+  }
+  if (at.size() == 1) state_.held.insert(*at.begin());
+}
+
+void Executor::unlock(State& state, const Few<LocationId>& at) {
+  for (const LocationId one : at) state.held.erase(one);
+  if (state.held.empty()) state.section = 0;
+}
+
+// All conditions that decided that we are here.
+template <class Do>
+void Executor::for_each_control(const Do& act) {
+  for (Control& control : controls_) act(control);
+  for (Call& call : calls_) {
+    for (Control& control : call.residual) act(control);
+    for (Loop& around : call.loops) {
+      for (Control& control : around.residual) act(control);
+    }
+  }
+}
+
+void Executor::flow(const Origins& origins, Flow::Kind kind, LocationId into) {
+  const std::uint32_t now = current();
+  if (now == 0 || origins.empty()) return;
+  Origins validated;
+  for_each_control([&](const Control& control) { validated.insert(control.validates); });
+  for (const Origin& origin : origins) {
+    if (origin.execution == now || validated.contains(origin)) continue;
+    const Flow::Kind how = origin.implicit ? Flow::Kind::kControl : kind;
+    traces_.flows.insert({.from = executions_[origin.execution],
+                          .location = origin.location,
+                          .to = executions_[now],
+                          .kind = how,
+                          .into = how == Flow::Kind::kValue ? into : LocationId{}});
+  }
+}
+
+// Said once for each execution, unless something is validated: then it depends on where we are.
+void Executor::control_flows() {
+  bool validates = false;
+  for_each_control([&](const Control& control) { validates |= !control.validates.empty(); });
+  for_each_control([&](Control& control) {
+    if (control.told == current()) return;
+    flow(control.origins, Flow::Kind::kControl, {});
+    if (!validates) control.told = current();
+  });
+}
+
+void Executor::access(LocationId at, bool writes, const Node& node, const Origins& where) {
+  const std::uint32_t now = current();
+  const bool in_transaction = transaction_ != 0;
+  if (!node.quiet) {
+    auto& made = accesses_[{at, writes, in_transaction, node.position, thread_}];
+    const bool is_new = made.function.empty();
+    made.location = at;
+    made.writes = writes;
+    made.in_transaction = in_transaction;
+    made.position = node.position;
+    made.thread = thread_;
+    made.function = program_.functions[calls_.back().function].display;
+    made.locks = is_new ? state_.held : in_both(made.locks, state_.held);
+    made.alive.insert(state_.alive);
+  }
+  if (now == 0) return;
+  Transaction& transaction = traces_.transactions[executions_[now]];
+  if (writes) {
+    transaction.writes.emplace(at, node.position);
+  } else {
+    transaction.reads.emplace(at, node.position);
+    for (const Origin& origin : where) {
+      if (origin.execution == now && !origin.implicit) {
+        transaction.chosen_by[at].insert(origin.location);
+      }
+    }
+  }
+  flow(where, Flow::Kind::kAddress, at);
+  control_flows();
+}
+
+// Calls.
+
+std::uint32_t Executor::frame_for(std::uint32_t function, NodeId call) {
+  const bool is_entry = calls_.empty();
+  const std::uint32_t parent =
+      is_entry ? static_cast<std::uint32_t>(traces_.frames.size()) : calls_.back().frame;
+  const auto key = std::tuple(thread_, is_entry ? 0xffffffffU : parent, function, call);
+  const auto [at, is_new] = frames_.emplace(key, static_cast<std::uint32_t>(traces_.frames.size()));
+  if (is_new) {
+    traces_.frames.push_back({.parent = parent,
+                              .function = function,
+                              .call = call == kNoNode ? Position() : program_[call].position,
+                              .call_node = call,
+                              .thread = thread_});
+  }
+  return at->second;
+}
+
+Value Executor::follow(std::uint32_t function, const std::vector<Value>& arguments, NodeId id) {
+  const Function& callee = program_.functions[function];
+  const std::uint32_t frame = frame_for(function, id);
+  for (std::uint32_t i = 0; i < callee.parameters && i < arguments.size(); ++i) {
+    keep(traces_.locations.get(LocationKind::kLocal, frame, i), arguments[i], true);
+  }
+  calls_.push_back({.frame = frame,
+                    .function = function,
+                    .guards = guards_.size(),
+                    .controls = controls_.size()});
+  eval(callee.body);
+  Call done = std::move(calls_.back());
+  calls_.pop_back();
+  state_.join(done.returns);
+  // Nobody sees its variables again, unless it returns where they are.
+  std::erase_if(state_.local, [&](const auto& entry) {
+    const LocationId root = traces_.locations.root(entry.first);
+    const Location& location = traces_.locations[root];
+    return location.kind == LocationKind::kLocal && location.a == frame && root == entry.first &&
+           !done.result.points.contains(root);
+  });
+  return done.result;
+}
+
+Value Executor::described(const DescribedMethod& method, const std::vector<Value>& arguments,
+                          const Node& node) {
+  traces_.used.insert(method.name);
+  Value result;
+  for (const Value& argument : arguments) result.origins.insert(argument.origins);
+  const Origins given = result.origins;
+  const std::string& name = method.name;
+  const std::size_t end = name.rfind("::", name.find('('));
+  const std::string owner = end == std::string::npos ? "" : name.substr(0, end + 2);
+  for (const MethodEffect& effect : method.effects) {
+    Place at;
+    if (!effect.field.empty() && !arguments.empty()) {
+      at.origins = arguments[0].origins;
+      for (const LocationId object : arguments[0].points) {
+        at.at.insert(traces_.locations.part(object, owner + effect.field));
+      }
+    } else if (!effect.global.empty()) {
+      const auto global = std::ranges::find(program_.globals, effect.global, &Global::display);
+      if (global != program_.globals.end()) {
+        at.at.insert(traces_.locations.get(
+            LocationKind::kGlobal, static_cast<std::uint32_t>(global - program_.globals.begin())));
+      }
+    } else {
+      const std::size_t i = static_cast<std::size_t>(effect.argument) - (owner.empty() ? 1 : 0);
+      if (i < arguments.size()) at.at = arguments[i].points;
+    }
+    at.origins.insert(given);
+    if (effect.writes) {
+      store(at, {.points = {}, .origins = result.origins, .validates = {}}, node);
+    } else {
+      result.origins.insert(load(at, node).origins);
+    }
+  }
+  return result;
+}
+
+Value Executor::call(std::uint32_t function, std::vector<Value> arguments, const Node& node,
+                     NodeId id) {
+  const Function& callee = program_.functions[function];
+  if (const auto known = methods_.find(callee.signature); known != methods_.end()) {
+    return described(*known->second, arguments, node);
+  }
+  std::vector<std::uint32_t> candidates;
+  if (callee.body != kNoNode) candidates.push_back(function);
+  if (const auto overriders = overriders_.find(callee.name); overriders != overriders_.end()) {
+    candidates.insert(candidates.end(), overriders->second.begin(), overriders->second.end());
+  }
+  if (candidates.empty()) {
+    traces_.unknown.insert(callee.signature);
+    Value result;
+    for (const Value& argument : arguments) result.origins.insert(argument.origins);
+    return result;
+  }
+  Value result;
+  const State before = state_;
+  State after{.reachable = false};
+  for (const std::uint32_t candidate : candidates) {
+    state_ = before;
+    const bool recursive =
+        std::ranges::any_of(calls_, [&](const Call& one) { return one.function == candidate; });
+    if (recursive || calls_.size() > kMostCalls) {
+      if (recursive) traces_.recursive.insert(program_.functions[candidate].display);
+      if (!recursive) traces_.complete = false;
+      for (const Value& argument : arguments) result.origins.insert(argument.origins);
+    } else {
+      result.join(follow(candidate, arguments, id));
+    }
+    after.join(state_);
+  }
+  state_ = std::move(after);
+  return result;
+}
+
+// The functions that a value stands for, and the object that each is called on: a closure keeps its
+// function in a field of its own.
+std::vector<std::pair<std::uint32_t, std::optional<LocationId>>> Executor::callable(
+    const Value& value) {
+  std::vector<std::pair<std::uint32_t, std::optional<LocationId>>> found;
+  for (const LocationId at : value.points) {
+    const Location& location = traces_.locations[at];
+    if (location.kind == LocationKind::kFunction) {
+      found.emplace_back(location.a, std::nullopt);
+      continue;
+    }
+    for (const LocationId inner : stored_at(traces_.locations.part(at, "()")).points) {
+      const Location& function = traces_.locations[inner];
+      if (function.kind == LocationKind::kFunction) found.emplace_back(function.a, at);
+    }
+  }
+  return found;
+}
+
+// Threads.
+
+ThreadId Executor::thread_for(NodeId node, std::uint32_t function) {
+  const auto next = static_cast<ThreadId>(traces_.threads.size());
+  const auto [at, is_new] = thread_ids_.emplace(std::pair(node, function), next);
+  if (is_new) {
+    grown_ = true;
+    traces_.threads.push_back({.function = program_.functions[function].display,
+                               .position = node == kNoNode ? Position() : program_[node].position,
+                               .makes = {}});
+    entry_.push_back(function);
+    arguments_.emplace_back();
+    alive_at_exit_.emplace_back();
+  }
+  return at->second;
+}
+
+Value Executor::fork(const Node& node, NodeId id) {
+  std::vector<std::pair<std::uint32_t, std::optional<LocationId>>> callees;
+  std::vector<Value> given;
+  given.reserve(node.children.size());
+  for (const NodeId child : node.children) given.push_back(eval(child));
+  if (!node.name.empty()) {
+    const auto known = functions_.find(node.name);
+    if (known != functions_.end()) callees.emplace_back(known->second, std::nullopt);
+  } else if (!given.empty()) {
+    callees = callable(given.front());
+    given.erase(given.begin());
+  }
+  Value result;
+  for (const auto& [function, object] : callees) {
+    std::vector<Value> all = given;
+    if (object) {
+      all.insert(all.begin(), Value());
+      all.front().points.insert(*object);
+    }
+    const ThreadId made = thread_for(id, function);
+    std::vector<Value>& arguments = arguments_[made];
+    arguments.resize(std::max(arguments.size(), all.size()));
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      grown_ |= arguments[i].points.insert(all[i].points);
+    }
+    forks_.push_back({.beside = state_.alive, .made = made});
+    state_.alive.insert(made);
+    traces_.threads[thread_].makes.insert(made);
+    result.points.insert(traces_.locations.get(LocationKind::kThread, made));
+  }
+  return result;
+}
+
+}  // namespace tomos::tm

@@ -1,0 +1,433 @@
+// Values and places: what they lead to, and what they depend on.
+#include <utility>
+
+#include "tm/execute.h"
+
+namespace tomos::tm {
+
+using NodeKind = Node::Kind;
+using LocationKind = Location::Kind;
+
+namespace {
+
+constexpr std::size_t kMostOrigins = 4000;
+
+Origins made_implicit(const Origins& origins) {
+  Origins made;
+  for (Origin origin : origins) {
+    origin.implicit = true;
+    made.insert(origin);
+  }
+  return made;
+}
+
+bool is_array_part(const Locations& locations, LocationId at) {
+  for (; locations[at].kind == LocationKind::kPart; at = static_cast<LocationId>(locations[at].a)) {
+    if (locations[at].name == "[]") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+// The conditions in this function that decided that we are here.
+Origins Executor::chosen_here() const {
+  Origins all;
+  if (calls_.empty()) return all;
+  for (std::size_t i = calls_.back().controls; i < controls_.size(); ++i) {
+    all.insert(made_implicit(controls_[i].origins));
+  }
+  for (const Loop& around : calls_.back().loops) {
+    for (const Control& control : around.residual) all.insert(made_implicit(control.origins));
+  }
+  return all;
+}
+
+void Executor::note_meeting(const Origins& origins) {
+  if (origins.size() < 2 || origins.size() > 32) return;
+  Few<TransactionId> all;
+  for (const Origin& origin : origins) {
+    if (!origin.implicit) all.insert(executions_[origin.execution]);
+  }
+  for (const TransactionId one : all) {
+    for (const TransactionId other : all) {
+      if (one != other) traces_.meet.emplace(one, other);
+    }
+  }
+}
+
+Value Executor::join_of(const Node& node, std::size_t from) {
+  Value joined;
+  for (std::size_t i = from; i < node.children.size(); ++i) {
+    if (node.children[i] != kNoNode) joined.join(eval(node.children[i]));
+  }
+  note_meeting(joined.origins);
+  return joined;
+}
+
+bool Executor::is_shared(LocationId at) const {
+  const LocationId root = traces_.locations.root(at);
+  const LocationKind kind = traces_.locations[root].kind;
+  if (kind == LocationKind::kUnknown) return at != root;  // of which nothing is known at all
+  const Location& location = traces_.locations[at];
+  if (!options_.escape && location.kind == LocationKind::kPart && location.name.contains("::")) {
+    return true;
+  }
+  return kind == LocationKind::kGlobal || escaped_.contains(root);
+}
+
+Place Executor::place(NodeId id) {
+  const Node& node = program_[id];
+  Place result;
+  switch (node.kind) {
+    case NodeKind::kLocal:
+      result.at.insert(
+          traces_.locations.get(LocationKind::kLocal, calls_.back().frame, node.number));
+      break;
+    case NodeKind::kGlobal:
+      result.at.insert(program_.globals[node.number].is_thread_local
+                           ? traces_.locations.get(LocationKind::kThreadLocal, node.number, thread_)
+                           : traces_.locations.get(LocationKind::kGlobal, node.number));
+      break;
+    case NodeKind::kField:
+    case NodeKind::kElement: {
+      const Place whole = place(node.children[0]);
+      result.origins = whole.origins;
+      if (node.kind == NodeKind::kElement && node.children.size() > 1) {
+        result.origins.insert(eval(node.children[1]).origins);
+      }
+      for (const LocationId at : whole.at) {
+        result.at.insert(traces_.locations.part(
+            at, node.kind == NodeKind::kField ? std::string_view(node.name) : "[]"));
+      }
+      break;
+    }
+    default: {  // a value, and where it leads
+      const Value value = eval(node.kind == NodeKind::kDeref ? node.children[0] : id);
+      result.origins = value.origins;
+      for (const LocationId at : value.points) {
+        const LocationKind kind = traces_.locations[at].kind;
+        if (kind != LocationKind::kFunction && kind != LocationKind::kThread) result.at.insert(at);
+      }
+      if (result.at.empty()) {
+        result.at.insert(traces_.locations.get(LocationKind::kUnknown, 0));
+      }
+    }
+  }
+  return result;
+}
+
+Value Executor::stored_at(LocationId at) {
+  const LocationId root = traces_.locations.root(at);
+  const LocationKind kind = traces_.locations[root].kind;
+  const bool own = kind == LocationKind::kLocal || kind == LocationKind::kNew ||
+                   kind == LocationKind::kThreadLocal;
+  Value value;
+  if (own) {
+    if (const auto known = state_.local.find(at); known != state_.local.end()) {
+      value = known->second;
+    }
+    if (kind == LocationKind::kLocal && !escaped_.contains(root)) return value;
+  }
+  if (const auto known = heap_.find(at); known != heap_.end()) value.points.insert(known->second);
+  return value;
+}
+
+void Executor::keep(LocationId at, const Value& value, bool strong) {
+  if (!value.points.empty() && heap_[at].insert(value.points)) grown_ = true;
+  const LocationKind kind = traces_.locations[traces_.locations.root(at)].kind;
+  if (kind != LocationKind::kLocal && kind != LocationKind::kNew &&
+      kind != LocationKind::kThreadLocal) {
+    return;
+  }
+  Value& kept = state_.local[at];
+  if (strong && kind == LocationKind::kLocal && !is_array_part(traces_.locations, at)) {
+    kept = value;
+  } else {
+    kept.join(value);
+  }
+  kept.validates = {};
+  if (kept.origins.size() > kMostOrigins) {
+    kept.origins.shorten(kMostOrigins);
+    traces_.complete = false;
+  }
+}
+
+Value Executor::load(const Place& from, const Node& node) {
+  Value value;
+  for (const LocationId at : from.at) {
+    const bool shared = is_shared(at);
+    Value stored = stored_at(at);
+    if (shared) {
+      access(at, false, node, from.origins);
+      // Others may have changed it since: what it depends on is this read.
+      stored.origins = {};
+      if (const std::uint32_t execution = current(); execution != 0) {
+        stored.origins.insert({.execution = execution, .location = at});
+      }
+    }
+    value.join(stored);
+  }
+  value.origins.insert(from.origins);
+  return value;
+}
+
+void Executor::store(const Place& to, const Value& value, const Node& node) {
+  Value stored = {.points = value.points, .origins = value.origins, .validates = {}};
+  stored.origins.insert(chosen_here());
+  for (const LocationId at : to.at) {
+    if (is_shared(at)) {
+      access(at, true, node, to.origins);
+      flow(value.origins, Flow::Kind::kValue, at);
+    }
+    keep(at, stored, to.at.size() == 1);
+  }
+}
+
+void Executor::copy(const Place& to, const Place& from, const std::string& type, const Node& node,
+                    unsigned depth) {
+  const auto known = program_.classes.find(type);
+  if (known == program_.classes.end() || depth > 8) return;
+  for (const Field& field : known->second) {
+    Place inner_to = {.at = {}, .origins = to.origins};
+    Place inner_from = {.at = {}, .origins = from.origins};
+    for (const LocationId at : to.at) inner_to.at.insert(traces_.locations.part(at, field.name));
+    for (const LocationId at : from.at) {
+      inner_from.at.insert(traces_.locations.part(at, field.name));
+    }
+    if (field.type.empty()) {
+      store(inner_to, load(inner_from, node), node);
+    } else {
+      copy(inner_to, inner_from, field.type, node, depth + 1);
+    }
+  }
+}
+
+// Equality of what was read before and of what is there now: a transaction that goes on only then
+// does no harm with what it was given.
+Value Executor::compare(const Node& node) {
+  const Value left = eval(node.children[0]);
+  const Value right = eval(node.children[1]);
+  Value result = {.points = {}, .origins = left.origins, .validates = {}};
+  result.origins.insert(right.origins);
+  note_meeting(result.origins);
+  const auto validate = [&](const Origins& old, const Origins& fresh) {
+    for (const Origin& origin : old) {
+      if (origin.execution == current()) continue;
+      const bool read_again = std::ranges::any_of(fresh, [&](const Origin& now) {
+        return now.execution == current() && now.location == origin.location;
+      });
+      if (!read_again) continue;
+      for (const bool implicit : {false, true}) {
+        result.validates.insert(
+            {.execution = origin.execution, .location = origin.location, .implicit = implicit});
+      }
+    }
+  };
+  if (current() != 0) {
+    validate(left.origins, right.origins);
+    validate(right.origins, left.origins);
+  }
+  // What it comes to depends on what is there now.
+  for (const Origin& origin : result.validates) result.origins.erase(origin);
+  return result;
+}
+
+Value Executor::container(const Node& node) {
+  if (const auto known = methods_.find(node.name); known != methods_.end()) {
+    std::vector<Value> arguments(1);
+    arguments[0].points = place(node.children[0]).at;
+    for (std::size_t i = 1; i < node.children.size(); ++i) {
+      arguments.push_back(eval(node.children[i]));
+    }
+    return described(*known->second, arguments, node);
+  }
+  Place at = place(node.children[0]);
+  const Value arguments = join_of(node, 1);
+  at.origins.insert(arguments.origins);
+  Value result = load(at, node);
+  if (node.writes) store(at, arguments, node);
+  if (node.pointer) result.points = at.at;
+  result.origins.insert(arguments.origins);
+  return result;
+}
+
+Value Executor::eval(NodeId id) {
+  if (id == kNoNode || !state_.reachable) return {};
+  if (++steps_ > options_.most_steps) {
+    traces_.complete = false;
+    return {};
+  }
+  const Node& node = program_[id];
+  switch (node.kind) {
+    case NodeKind::kLocal:
+    case NodeKind::kGlobal:
+    case NodeKind::kField:
+    case NodeKind::kElement:
+    case NodeKind::kDeref:
+      (void)place(id);  // named, and nothing more
+      return {};
+    case NodeKind::kConstant:
+      return {};
+    case NodeKind::kLoad:
+      return load(place(node.children[0]), node);
+    case NodeKind::kAddress: {
+      const Place at = place(node.children[0]);
+      return {.points = at.at, .origins = at.origins, .validates = {}};
+    }
+    case NodeKind::kOperator:
+      return join_of(node);
+    case NodeKind::kCompare:
+      return compare(node);
+    case NodeKind::kAssign:
+    case NodeKind::kUpdate: {
+      Value value = eval(node.children[1]);
+      const Place to = place(node.children[0]);
+      if (node.kind == NodeKind::kUpdate) value.join(load(to, node));
+      note_meeting(value.origins);
+      store(to, value, node);
+      return value;
+    }
+    case NodeKind::kCopy: {
+      const Place from = place(node.children[1]);
+      const Place to = place(node.children[0]);
+      copy(to, from, node.name, node);
+      return {.points = to.at, .origins = {}, .validates = {}};
+    }
+    case NodeKind::kNew: {
+      Value made;
+      // One object for each place of the source and of the call that leads to it: with one for
+      // every chain of calls there would be too many to follow.
+      const Frame& frame = traces_.frames[calls_.back().frame];
+      made.points.insert(traces_.locations.get(LocationKind::kNew,
+                                               static_cast<std::uint32_t>(frame.call_node),
+                                               static_cast<std::uint32_t>(id)));
+      return made;
+    }
+    case NodeKind::kFunction: {
+      Value made;
+      if (const auto known = functions_.find(node.name); known != functions_.end()) {
+        made.points.insert(traces_.locations.get(LocationKind::kFunction, known->second));
+      }
+      return made;
+    }
+    case NodeKind::kCall: {
+      std::vector<Value> arguments;
+      Origins together;
+      for (const NodeId child : node.children) {
+        arguments.push_back(eval(child));
+        together.insert(arguments.back().origins);
+      }
+      note_meeting(together);
+      const auto known = functions_.find(node.name);
+      if (known == functions_.end()) return {};
+      return call(known->second, std::move(arguments), node, id);
+    }
+    case NodeKind::kIndirect: {
+      const Value callee = eval(node.children[0]);
+      std::vector<Value> arguments;
+      for (std::size_t i = 1; i < node.children.size(); ++i) {
+        arguments.push_back(eval(node.children[i]));
+      }
+      Value result;
+      const State before = state_;
+      std::optional<State> after;
+      for (const auto& [function, object] : callable(callee)) {
+        std::vector<Value> all = arguments;
+        if (object) {
+          all.insert(all.begin(), Value());
+          all.front().points.insert(*object);
+        }
+        state_ = before;
+        result.join(call(function, std::move(all), node, id));
+        if (after) {
+          after->join(state_);
+        } else {
+          after = state_;
+        }
+      }
+      if (after) state_ = std::move(*after);
+      return result;
+    }
+    case NodeKind::kContainer:
+      return container(node);
+    case NodeKind::kFork:
+      return fork(node, id);
+    case NodeKind::kJoin: {
+      Few<ThreadId> ended;
+      if (node.children.empty()) {
+        ended = state_.alive;
+      } else {
+        for (const LocationId at : place(node.children[0]).at) {
+          Value kept = stored_at(at);
+          if (const auto known = heap_.find(at); known != heap_.end()) {
+            kept.points.insert(known->second);
+          }
+          for (const LocationId thread : kept.points) {
+            const Location& location = traces_.locations[thread];
+            if (location.kind == LocationKind::kThread) ended.insert(location.a);
+          }
+        }
+      }
+      for (const ThreadId thread : ended) {
+        if (!state_.alive.contains(thread)) continue;
+        state_.alive.erase(thread);
+        state_.alive.insert(alive_at_exit_[thread]);
+      }
+      return {};
+    }
+    case NodeKind::kSequence: {
+      Value last;
+      for (const NodeId child : node.children) last = eval(child);
+      return last;
+    }
+    case NodeKind::kIf:
+      return branch(node);
+    case NodeKind::kLoop:
+    case NodeKind::kDo:
+      loop(node, node.kind == NodeKind::kLoop);
+      return {};
+    case NodeKind::kReturn: {
+      Value value = node.children.empty() ? Value() : eval(node.children[0]);
+      if (!state_.reachable) return {};
+      value.origins.insert(chosen_here());
+      for (const Control& control : calls_.back().residual) {
+        value.origins.insert(made_implicit(control.origins));
+      }
+      value.validates = {};
+      Call& call = calls_.back();
+      call.result.join(value);
+      leave(call.returns, call.guards);
+      ++call.left;
+      return {};
+    }
+    case NodeKind::kBreak:
+    case NodeKind::kContinue: {
+      if (calls_.back().loops.empty()) return {};
+      Loop& around = calls_.back().loops.back();
+      leave(node.kind == NodeKind::kBreak ? around.breaks : around.continues, around.guards);
+      ++around.left;
+      return {};
+    }
+    case NodeKind::kAtomic:
+      return atomic(node, id);
+    case NodeKind::kGuard: {
+      const Few<LocationId> at = place(node.children[0]).at;
+      lock(node, id, at);
+      guards_.push_back(at);
+      const Value result = eval(node.children[1]);
+      guards_.pop_back();
+      if (state_.reachable) unlock(state_, at);
+      return result;
+    }
+    case NodeKind::kLock:
+      lock(node, id, place(node.children[0]).at);
+      return {};
+    case NodeKind::kUnlock:
+      unlock(state_, place(node.children[0]).at);
+      return {};
+  }
+  return {};
+}
+
+}  // namespace tomos::tm

@@ -1,0 +1,114 @@
+// Where a value can be stored: an object, and the fields that lead to a part of it. Arrays and
+// containers are one location. Each location is held once: equal ones have equal ids.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace tomos::tm {
+
+enum class LocationId : std::uint32_t {};
+
+struct Location {
+  enum class Kind : std::uint8_t {
+    kGlobal,       // a: its index
+    kThreadLocal,  // a: its index, b: the thread
+    kLocal,        // a: the activation of a function, b: the variable
+    kNew,          // a: the call of the function that makes it, b: the node that does
+    kFunction,     // a: its index; an address that can be called
+    kThread,       // a: what identifies the thread
+    kUnknown,      // some object that other threads may know; its fields are told apart
+    kPart,         // a: the whole; name
+  };
+  Kind kind = Kind::kUnknown;
+  std::uint32_t a = 0;
+  std::uint32_t b = 0;
+  std::string name;
+};
+
+class Locations {
+ public:
+  LocationId get(Location::Kind kind, std::uint32_t a, std::uint32_t b = 0) {
+    return intern({.kind = kind, .a = a, .b = b, .name = {}});
+  }
+  LocationId part(LocationId whole, std::string_view name) {
+    // A list node that holds itself by value cannot be; a union of types could seem so.
+    if (depth_[static_cast<std::size_t>(whole)] > kDeepest) return whole;
+    return intern({.kind = Location::Kind::kPart,
+                   .a = static_cast<std::uint32_t>(whole),
+                   .b = 0,
+                   .name = std::string(name)});
+  }
+  const Location& operator[](LocationId id) const { return all_[static_cast<std::size_t>(id)]; }
+  LocationId root(LocationId id) const {
+    while ((*this)[id].kind == Location::Kind::kPart) id = static_cast<LocationId>((*this)[id].a);
+    return id;
+  }
+  bool is_part(LocationId part, LocationId whole) const {
+    while (part != whole && (*this)[part].kind == Location::Kind::kPart) {
+      part = static_cast<LocationId>((*this)[part].a);
+    }
+    return part == whole;
+  }
+  std::size_t size() const { return all_.size(); }
+
+ private:
+  static constexpr unsigned kDeepest = 12;
+
+  LocationId intern(Location of) {
+    const auto next = static_cast<LocationId>(all_.size());
+    const auto [at, is_new] = ids_.emplace(std::tuple(of.kind, of.a, of.b, of.name), next);
+    if (is_new) {
+      depth_.push_back(of.kind == Location::Kind::kPart ? depth_[of.a] + 1 : 0);
+      all_.push_back(std::move(of));
+    }
+    return at->second;
+  }
+
+  std::vector<Location> all_;
+  std::vector<unsigned> depth_;
+  std::map<std::tuple<Location::Kind, std::uint32_t, std::uint32_t, std::string>, LocationId> ids_;
+};
+
+// A small set.
+template <class T>
+class Few {
+ public:
+  bool insert(const T& value) {
+    const auto at = std::ranges::lower_bound(all_, value);
+    if (at != all_.end() && *at == value) return false;
+    all_.insert(at, value);
+    return true;
+  }
+  bool insert(const Few& others) {
+    if (others.empty()) return false;
+    if (empty()) {
+      all_ = others.all_;
+      return true;
+    }
+    const std::size_t before = all_.size();
+    std::vector<T> both;
+    both.reserve(before + others.all_.size());
+    std::ranges::set_union(all_, others.all_, std::back_inserter(both));
+    all_ = std::move(both);
+    return all_.size() != before;
+  }
+  void shorten(std::size_t size) { all_.resize(std::min(size, all_.size())); }
+  void erase(const T& value) { std::erase(all_, value); }
+  bool contains(const T& value) const { return std::ranges::binary_search(all_, value); }
+  bool empty() const { return all_.empty(); }
+  std::size_t size() const { return all_.size(); }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+  friend bool operator==(const Few&, const Few&) = default;
+
+ private:
+  std::vector<T> all_;
+};
+
+}  // namespace tomos::tm

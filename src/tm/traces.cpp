@@ -1,0 +1,280 @@
+// Rounds: what threads store is known to others in the next round, until nothing is new. What they
+// do in transactions is that of the last round.
+#include "tm/traces.h"
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+#include "tm/execute.h"
+
+namespace tomos::tm {
+
+using LocationKind = Location::Kind;
+
+namespace {
+
+constexpr int kMostRounds = 12;
+
+// These threads, and those that they make, and so on.
+Few<ThreadId> with_descendants(const std::vector<Thread>& threads, const Few<ThreadId>& of) {
+  Few<ThreadId> all = of;
+  std::deque<ThreadId> next(of.begin(), of.end());
+  while (!next.empty()) {
+    const ThreadId thread = next.front();
+    next.pop_front();
+    for (const ThreadId made : threads[thread].makes) {
+      if (all.insert(made)) next.push_back(made);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+Executor::Executor(const Program& program, const TraceOptions& options)
+    : program_(program), options_(options) {
+  for (std::uint32_t i = 0; i < program.functions.size(); ++i) {
+    functions_.emplace(program.functions[i].name, i);
+    if (program.functions[i].body == kNoNode) continue;
+    for (const std::string& above : program.functions[i].overridden) {
+      overriders_[above].push_back(i);
+    }
+  }
+  for (const DescribedMethod& method : options.methods) methods_.emplace(method.name, &method);
+}
+
+// Where threads begin that nobody is seen to make: main, and what was named. Without any, a
+// library: whatever nobody calls can be called by many threads at once.
+void Executor::find_entries() {
+  const auto named = [&](const Function& function) {
+    return std::ranges::any_of(options_.entries, [&](const std::string& entry) {
+      return function.display == entry || function.signature == entry || function.name == entry;
+    });
+  };
+  for (std::uint32_t i = 0; i < program_.functions.size(); ++i) {
+    const Function& function = program_.functions[i];
+    if (function.body == kNoNode) continue;
+    if (named(function)) {
+      named_entries_.insert(thread_for(kNoNode, i));
+    } else if (function.display == "main") {
+      thread_for(kNoNode, i);
+    }
+  }
+  if (!entry_.empty()) return;
+  std::set<std::string> called;
+  for (const Node& node : program_.nodes) {
+    if (!node.name.empty() && (node.kind == Node::Kind::kCall || node.kind == Node::Kind::kFork ||
+                               node.kind == Node::Kind::kFunction)) {
+      called.insert(node.name);
+    }
+  }
+  for (std::uint32_t i = 0; i < program_.functions.size(); ++i) {
+    const Function& function = program_.functions[i];
+    if (function.body != kNoNode && function.display != kGlobals &&
+        !called.contains(function.name)) {
+      named_entries_.insert(thread_for(kNoNode, i));
+    }
+  }
+}
+
+void Executor::explore(ThreadId thread) {
+  thread_ = thread;
+  state_ = {};
+  calls_.clear();
+  controls_.clear();
+  guards_.clear();
+  transaction_ = 0;
+  const bool is_first = thread_ids_.contains({kNoNode, entry_[thread]}) &&
+                        thread_ids_.at({kNoNode, entry_[thread]}) == thread;
+  for (std::uint32_t i = 0; is_first && i < program_.functions.size(); ++i) {
+    if (program_.functions[i].display == kGlobals) follow(i, {}, kNoNode);
+  }
+  follow(entry_[thread], arguments_[thread], kNoNode);
+  if (alive_at_exit_[thread].insert(state_.alive)) grown_ = true;
+}
+
+// What several threads know: globals, what they are given, and what those lead to.
+bool Executor::find_escaped() {
+  const std::size_t before = escaped_.size();
+  std::map<LocationId, Few<LocationId>> by_root;
+  for (const auto& [at, points] : heap_) by_root[traces_.locations.root(at)].insert(points);
+  std::deque<LocationId> next;
+  const auto reach = [&](const Few<LocationId>& points) {
+    for (const LocationId at : points) {
+      const LocationId root = traces_.locations.root(at);
+      if (escaped_.insert(root).second) next.push_back(root);
+    }
+  };
+  for (const auto& [root, points] : by_root) {
+    const LocationKind kind = traces_.locations[root].kind;
+    const bool known =
+        kind == LocationKind::kGlobal || kind == LocationKind::kUnknown || escaped_.contains(root);
+    if (known) reach(points);
+  }
+  for (const auto& arguments : arguments_) {
+    for (const Value& argument : arguments) {
+      for (const LocationId at : argument.points) {
+        // A copy that is made for the thread alone; what it leads to is not.
+        const Location& location = traces_.locations[at];
+        if (location.kind == LocationKind::kNew &&
+            program_[static_cast<NodeId>(location.b)].quiet) {
+          if (const auto known = by_root.find(at); known != by_root.end()) reach(known->second);
+        } else {
+          Few<LocationId> one;
+          one.insert(at);
+          reach(one);
+        }
+      }
+    }
+  }
+  while (!next.empty()) {
+    const LocationId root = next.front();
+    next.pop_front();
+    if (const auto known = by_root.find(root); known != by_root.end()) reach(known->second);
+  }
+  return escaped_.size() != before;
+}
+
+bool Executor::round() {
+  grown_ = false;
+  forks_.clear();
+  executions_.assign(1, 0);
+  accesses_.clear();
+  steps_ = 0;
+  traces_.adjacent.clear();
+  traces_.flows.clear();
+  traces_.meet.clear();
+  traces_.unknown.clear();
+  for (Transaction& transaction : traces_.transactions) transaction = {};
+  for (ThreadId thread = 0; thread < traces_.threads.size(); ++thread) explore(thread);
+  return find_escaped() || grown_;
+}
+
+void Executor::find_parallel() {
+  const auto together = [&](const Few<ThreadId>& some, const Few<ThreadId>& others) {
+    for (const ThreadId one : with_descendants(traces_.threads, some)) {
+      for (const ThreadId other : with_descendants(traces_.threads, others)) {
+        traces_.parallel.emplace(one, other);
+        traces_.parallel.emplace(other, one);
+      }
+    }
+  };
+  for (const Forked& forked : forks_) {
+    Few<ThreadId> made;
+    made.insert(forked.made);
+    together(forked.beside, made);
+  }
+  Few<ThreadId> named;
+  for (const ThreadId thread : named_entries_) named.insert(thread);
+  Few<ThreadId> all;
+  for (ThreadId thread = 0; thread < traces_.threads.size(); ++thread) all.insert(thread);
+  if (!named.empty()) together(named, all);
+}
+
+// A field of some unknown object may be that field of any.
+void Executor::finish(Traces& traces) {
+  std::map<std::string, LocationId> unknown;
+  for (std::size_t i = 0; i < traces.locations.size(); ++i) {
+    const auto id = static_cast<LocationId>(i);
+    const Location& location = traces.locations[id];
+    const Location& root = traces.locations[traces.locations.root(id)];
+    if (location.kind == LocationKind::kPart && root.kind == LocationKind::kUnknown) {
+      unknown.emplace(location.name, id);
+    }
+  }
+  if (unknown.empty()) return;
+  const auto same = [&](LocationId id) {
+    const Location& location = traces.locations[id];
+    if (location.kind != LocationKind::kPart || location.name == "[]") return id;
+    const auto known = unknown.find(location.name);
+    return known == unknown.end() ? id : known->second;
+  };
+  const auto rename = [&](std::map<LocationId, Position>& of) {
+    std::map<LocationId, Position> made;
+    for (const auto& [at, position] : of) made.emplace(same(at), position);
+    of = std::move(made);
+  };
+  for (Transaction& transaction : traces.transactions) {
+    rename(transaction.reads);
+    rename(transaction.writes);
+    std::map<LocationId, Few<LocationId>> chosen;
+    for (const auto& [at, by] : transaction.chosen_by) {
+      for (const LocationId one : by) chosen[same(at)].insert(same(one));
+    }
+    transaction.chosen_by = std::move(chosen);
+  }
+  std::set<Flow> flows;
+  for (Flow flow : traces.flows) {
+    flow.location = same(flow.location);
+    flow.into = same(flow.into);
+    flows.insert(flow);
+  }
+  traces.flows = std::move(flows);
+  for (Access& access : traces.accesses) access.location = same(access.location);
+}
+
+Traces Executor::run() {
+  (void)traces_.locations.get(LocationKind::kUnknown, 0);  // number 0: nothing is named by it
+  find_entries();
+  int rounds = 0;
+  while (round()) {
+    if (++rounds == kMostRounds) {
+      traces_.complete = false;
+      break;
+    }
+  }
+  find_parallel();
+  for (auto& [key, access] : accesses_) traces_.accesses.push_back(std::move(access));
+  finish(traces_);
+  return std::move(traces_);
+}
+
+bool Traces::may_cut(TransactionId one, TransactionId other) const {
+  const Transaction& cut = transactions[one];
+  const Transaction& cuts = transactions[other];
+  return parallel.contains({cut.thread, cuts.thread}) ||
+         with_descendants(threads, cut.alive).contains(cuts.thread) ||
+         with_descendants(threads, cuts.alive).contains(cut.thread);
+}
+
+bool Traces::may_race(const Access& one, const Access& other) const {
+  return parallel.contains({one.thread, other.thread}) ||
+         with_descendants(threads, one.alive).contains(other.thread) ||
+         with_descendants(threads, other.alive).contains(one.thread);
+}
+
+std::string Traces::name_of(const Program& program, LocationId location) const {
+  bool is_array = false;
+  while (true) {
+    const Location& at = locations[location];
+    if (at.kind != LocationKind::kPart) break;
+    if (at.name != "[]") return at.name + (is_array ? "[]" : "");
+    is_array = true;
+    location = static_cast<LocationId>(at.a);
+  }
+  const Location& root = locations[location];
+  const std::string suffix = is_array ? "[]" : "";
+  switch (root.kind) {
+    case LocationKind::kGlobal:
+    case LocationKind::kThreadLocal:
+      return program.globals[root.a].display + suffix;
+    case LocationKind::kLocal: {
+      const Function& function = program.functions[frames[root.a].function];
+      return (root.b < function.locals.size() ? function.locals[root.b] : "a variable") + suffix;
+    }
+    case LocationKind::kNew:
+    case LocationKind::kFunction:
+    case LocationKind::kThread:
+    case LocationKind::kUnknown:
+    case LocationKind::kPart:
+      break;
+  }
+  return "an object" + suffix;
+}
+
+Traces trace(const Program& program, const TraceOptions& options) {
+  return Executor(program, options).run();
+}
+
+}  // namespace tomos::tm

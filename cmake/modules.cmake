@@ -1,7 +1,7 @@
-# tomos_compiled_together(TARGET): sanitized builds, which nobody edits and builds again all day, take several files as one: most
-# of the time goes into headers. So a name in an anonymous namespace must be the only one in its folder.
+# tomos_compiled_together(TARGET): builds that nobody edits and builds again all day (those with sanitizers, and `make demo`) take
+# several files as one: most of the time goes into headers. So a name in an anonymous namespace must be the only one in its folder.
 function(tomos_compiled_together target)
-  if(TOMOS_SANITIZE)
+  if(TOMOS_TOGETHER)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   endif()
 endfunction()

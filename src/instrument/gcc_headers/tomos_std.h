@@ -8,8 +8,9 @@
 #pragma GCC system_header
 #pragma once
 
-#define TOMOS_INLINE \
-  [[__gnu__::__always_inline__, __gnu__::__artificial__, __gnu__::__no_instrument_function__]] inline
+#define TOMOS_INLINE                                     \
+  [[__gnu__::__always_inline__, __gnu__::__artificial__, \
+    __gnu__::__no_instrument_function__]] inline
 
 extern "C" {
 void __tsan_ignore_thread_begin(void);

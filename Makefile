@@ -14,12 +14,13 @@ setup:
 	@scripts/setup
 
 all: setup
-	@$(CONFIGURE) -S . -B $(BUILD) && ninja -C $(BUILD) --quiet
+	@$(CONFIGURE) -DTOMOS_TOGETHER=OFF -S . -B $(BUILD) && ninja -C $(BUILD) --quiet
 
-# Only what it shows, and built in the shortest time: a newcomer is waiting.
+# Only what it shows, and a first build in the shortest time: a newcomer is waiting.
 demo: setup
-	@$(CONFIGURE) -DTOMOS_TOGETHER=ON -S . -B $(BUILD)-demo && ninja -C $(BUILD)-demo --quiet tomos tomos-cc tomos_pass
-	@BUILD=$(BUILD)-demo scripts/demo
+	@$(CONFIGURE) $(if $(wildcard $(BUILD)/CMakeCache.txt),,-DTOMOS_TOGETHER=ON) -S . -B $(BUILD) && \
+	  ninja -C $(BUILD) --quiet tomos tomos-cc tomos_pass
+	@scripts/demo
 
 # What goes to users, without tests and benchmarks. DESTDIR is put before PREFIX.
 install: setup

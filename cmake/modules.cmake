@@ -2,7 +2,7 @@
 # several files as one: most of the time goes into headers. So a name in an anonymous namespace must be the only one in its folder.
 function(tomos_compiled_together target)
   if(TOMOS_TOGETHER)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 16)
   endif()
 endfunction()
 

@@ -93,6 +93,7 @@ class Listener : public clang::DiagnosticConsumer {
   static const clang::Decl* named(const clang::Diagnostic& info) {
     for (unsigned i = 0; i < info.getNumArgs(); ++i) {
       if (info.getArgKind(i) == clang::DiagnosticsEngine::ak_nameddecl) {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): that is how diagnostics carry it
         return reinterpret_cast<const clang::NamedDecl*>(info.getRawArg(i));
       }
     }

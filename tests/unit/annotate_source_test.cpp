@@ -113,7 +113,7 @@ TEST(AnnotateSource, PatchesAndOriginsAgainstTheNaiveWay) {
     std::uint32_t column = 1;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const auto origin = edited.origin(line, column);
-      ASSERT_TRUE(origin.has_value());
+      if (!origin) FAIL() << "round " << round << " at " << i;
       if (origins[i] != kNone) {
         ASSERT_EQ(origin->offset, origins[i]) << "round " << round << " at " << i;
         ASSERT_EQ(origin->annotation, kNone);

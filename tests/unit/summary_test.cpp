@@ -57,7 +57,7 @@ Stored stored_unit() {
 TEST(Stored, ComesBackTheSame) {
   const Stored before = stored_unit();
   const auto after = unpack(pack(before));
-  ASSERT_TRUE(after.has_value());
+  if (!after) FAIL() << "not read back";
   EXPECT_EQ(after->made_by, before.made_by);
   EXPECT_EQ(after->sources, before.sources);
   EXPECT_EQ(after->summary.lock_classes, before.summary.lock_classes);
@@ -136,7 +136,7 @@ TEST_F(CacheTest, FindsWhatWasKeptUntilASourceChanges) {
   const std::string kept = folder_ + "/kept";
   Cache(kept).keep("command", summary_of(kUnit), sources_);
   const auto found = Cache(kept).find("command");
-  ASSERT_TRUE(found.has_value());
+  if (!found) FAIL() << "not kept";
   EXPECT_EQ(core::to_text(found->program), core::to_text(summary_of(kUnit).program));
   EXPECT_FALSE(Cache(kept).find("another command"));
   write(source_, "int y;");

@@ -171,6 +171,7 @@ class Translator {
         return add(Node::Kind::kBreak);
       case kBlock: {
         std::vector<NodeId> children;
+        children.reserve(of.children.size());
         for (Stmt& child : of.children) children.push_back(node(child));
         return add(Node::Kind::kSequence, std::move(children));
       }

@@ -26,9 +26,7 @@ class Account {
     balance_ += 0;
     to.balance_ += 0;
   }
-  long balance() {
-    return balance_;
-  }
+  long balance() { return balance_; }
 
  private:
   std::mutex m_;

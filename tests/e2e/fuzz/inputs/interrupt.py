@@ -6,7 +6,8 @@ import sys
 import time
 
 kill = sys.argv[1] == "--kill"
-command = sys.argv[2:] if kill else sys.argv[1:]
+learns = sys.argv[1] == "--learns"  # runs that are no trials come first
+command = sys.argv[2:] if kill or learns else sys.argv[1:]
 program = os.path.abspath(command[command.index("--") + 1])
 
 
@@ -23,7 +24,7 @@ def running():
 process = subprocess.Popen(command, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 deadline = time.time() + 20
 seen = 0
-while seen < 3 and time.time() < deadline:  # not only the run without control
+while seen < (30 if learns else 3) and time.time() < deadline:  # not only the run without control
     seen += running() > 0
     time.sleep(0.1)
 process.send_signal(signal.SIGTERM if kill else signal.SIGINT)

@@ -77,3 +77,9 @@ std::string macro_headers() { return shipped("lib/include", "include").string();
 std::string annotated_headers() { return macro_headers() + "/tomos/annotated"; }
 
 }  // namespace tomos
+
+#if __has_feature(address_sanitizer)
+// What Clang's parser itself forgets of attributes that it reads late is not ours to give back.
+// NOLINTNEXTLINE(bugprone-reserved-identifier): LeakSanitizer's name
+extern "C" const char* __lsan_default_suppressions() { return "leak:clang::Parser::\n"; }
+#endif

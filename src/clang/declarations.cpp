@@ -20,8 +20,8 @@ Unit::Unit(clang::ASTContext& context_of, Summary& into, std::string directory,
     : context(context_of),
       summary(into),
       program(into.program),
-      directory_(std::move(directory)),
-      requirements_(std::move(requirements)) {}
+      requirements_(std::move(requirements)),
+      files_(std::move(directory)) {}
 
 void Unit::read() { read_all(*context.getTranslationUnitDecl()); }
 

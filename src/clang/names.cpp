@@ -2,7 +2,6 @@
 // summaries can be merged by it. All instantiations of a class template are one class, because its
 // fields are annotated once; their methods are told apart by the arguments.
 #include <clang/Lex/Lexer.h>
-#include <llvm/Support/Path.h>
 
 #include "clang/unit.h"
 
@@ -41,23 +40,9 @@ core::Position Unit::position(clang::SourceLocation location) {
   if (location.isInvalid()) return {};
   const clang::SourceManager& manager = context.getSourceManager();
   const auto [file, offset] = manager.getDecomposedExpansionLoc(location);
-  auto at = files_.find(file);
-  if (at == files_.end()) {
-    const auto entry = manager.getFileEntryRefForID(file);
-    if (!entry) return {};
-    llvm::SmallString<256> path(entry->getName());
-    if (!llvm::sys::path::is_absolute(path)) {
-      llvm::SmallString<256> whole(directory_);
-      llvm::sys::path::append(whole, path);
-      path = whole;
-    }
-    llvm::sys::path::remove_dots(path, true);
-    const auto known = std::ranges::find(program.files, path.str().str());
-    const auto index = static_cast<std::uint32_t>(known - program.files.begin());
-    if (known == program.files.end()) program.files.push_back(path.str().str());
-    at = files_.emplace(file, index).first;
-  }
-  return {.file = at->second,
+  const auto number = files_.of(file, manager, program.files);
+  if (!number) return {};
+  return {.file = *number,
           .line = manager.getLineNumber(file, offset),
           .column = manager.getColumnNumber(file, offset)};
 }

@@ -1,8 +1,6 @@
 // Declarations: functions, lambdas, globals, classes.
 #include "clang/transactions.h"
 
-#include <llvm/Support/Path.h>
-
 #include <algorithm>
 
 #include "clang/known_calls.h"
@@ -46,31 +44,17 @@ TransactionUnit::TransactionUnit(clang::ASTContext& context, tm::Program& progra
     : context_(context),
       program_(program),
       styles_(styles),
-      directory_(std::move(directory)),
-      mangled_(context) {}
+      mangled_(context),
+      files_(std::move(directory)) {}
 
 tm::Position TransactionUnit::position(SourceLocation location) {
   if (location.isInvalid()) return {};
   const clang::SourceManager& manager = context_.getSourceManager();
   // What a macro is given stands where it is written; what it makes, where the macro is used.
   const auto [file, offset] = manager.getDecomposedLoc(manager.getFileLoc(location));
-  auto at = files_.find(file);
-  if (at == files_.end()) {
-    const auto entry = manager.getFileEntryRefForID(file);
-    if (!entry) return {};
-    llvm::SmallString<256> path(entry->getName());
-    if (!llvm::sys::path::is_absolute(path)) {
-      llvm::SmallString<256> whole(directory_);
-      llvm::sys::path::append(whole, path);
-      path = whole;
-    }
-    llvm::sys::path::remove_dots(path, true);
-    const auto known = std::ranges::find(program_.files, path.str().str());
-    const auto index = static_cast<std::uint32_t>(known - program_.files.begin());
-    if (known == program_.files.end()) program_.files.push_back(path.str().str());
-    at = files_.emplace(file, index).first;
-  }
-  return {.file = at->second,
+  const auto number = files_.of(file, manager, program_.files);
+  if (!number) return {};
+  return {.file = *number,
           .line = manager.getLineNumber(file, offset),
           .column = manager.getColumnNumber(file, offset)};
 }

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "clang/file_numbers.h"
 #include "clang/rewrite_tm.h"
 #include "tm/program.h"
 
@@ -124,12 +125,11 @@ class TransactionUnit {
   clang::ASTContext& context_;
   tm::Program& program_;
   const TransactionStyles& styles_;
-  std::string directory_;
   clang::ASTNameGenerator mangled_;
   std::map<const clang::FunctionDecl*, std::string> names_;
   std::map<std::string, std::size_t> functions_;
   std::map<std::string, std::uint32_t> globals_;
-  std::map<clang::FileID, std::uint32_t> files_;
+  FileNumbers files_;
   std::vector<NodeId> global_initializers_;
   Reading* reading_ = nullptr;
   std::vector<const clang::FunctionDecl*> waiting_;  // called, and still to be read

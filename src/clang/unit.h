@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "clang/file_numbers.h"
 #include "core/program.h"
 #include "summary/summary.h"
 
@@ -148,9 +149,8 @@ class Unit {
   std::optional<LockPath> field_path(const clang::Expr* base, const clang::FieldDecl& field,
                                      const Scope& scope);
 
-  std::string directory_;
   std::map<clang::FileID, std::vector<Requirement>> requirements_;
-  std::map<clang::FileID, std::uint32_t> files_;
+  FileNumbers files_;
   std::map<std::string, std::size_t> classes_;
   std::map<std::string, std::size_t> functions_;
   std::map<std::string, std::size_t> globals_;

@@ -9,12 +9,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <memory>
 #include <set>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,6 +25,7 @@
 #include "cli/judge.h"
 #include "cli/judge_options.h"
 #include "cli/output.h"
+#include "cli/sources.h"
 #include "core/parser.h"
 #include "core/printer.h"
 #include "core/program.h"
@@ -55,9 +54,7 @@ constexpr const char* kInferExamples =
     "  tomos infer --annotate -p build | git apply    write it into the sources, for Clang";
 
 struct InferOptions {
-  std::vector<std::string> files;
-  std::string build;
-  std::vector<std::string> flags;
+  SourceOptions sources;
   unsigned jobs = 2;
   bool core = false;
   bool no_cache = false;
@@ -72,22 +69,10 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Result<std::string> read_source(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || text.bad()) {
-    return std::unexpected(Error{.where = path,
-                                 .what = "cannot be read",
-                                 .remedy = "Name a file in the core language (docs/aj2.md)."});
-  }
-  return text.str();
-}
-
 Result<core::Program> read_core(const std::vector<std::string>& files) {
   core::Program program;
   for (const std::string& file : files) {
-    const auto text = read_source(file);
+    const auto text = read_text(file, "Name a file in the core language (docs/aj2.md).");
     if (!text) return std::unexpected(text.error());
     auto parsed = core::parse(*text, file, std::move(program));
     if (!parsed) return std::unexpected(parsed.error());
@@ -116,9 +101,9 @@ std::function<void(std::size_t, std::size_t)> show_progress() {
 }
 
 cpp::Options source_options(const InferOptions& options) {
-  return {.build = options.build,
-          .files = options.files,
-          .flags = options.flags,
+  return {.build = options.sources.build,
+          .files = options.sources.files,
+          .flags = options.sources.flags,
           .jobs = options.jobs,
           .cache = options.no_cache ? "" : cache_folder(),
           .progress = show_progress()};
@@ -130,23 +115,13 @@ struct ReadProgram {
   std::set<std::string> left_out;  // units that do not compile
 };
 
-// What does not compile is left out, and said so: of some units something is better than nothing.
 Result<ReadProgram> read_units(const InferOptions& options, std::vector<std::string>& notes) {
   auto sources = tomos::read_cpp(source_options(options));
   if (!sources) return std::unexpected(sources.error());
   ReadProgram made;
-  for (const cpp::LeftOut& unit : sources->left_out) {
-    made.left_out.insert(unit.file);
-    (void)std::fwrite(unit.messages.data(), 1, unit.messages.size(), stderr);
-    notes.push_back(fmt::format("{} does not compile and was left out", unit.file));
-  }
-  if (sources->units == 0) {
-    return std::unexpected(
-        Error{.where = options.files.empty() ? options.build : options.files.front(),
-              .what = "nothing of it compiles",
-              .remedy = "Give the flags it is compiled with after `--`, or with -p the folder of "
-                        "a compile_commands.json."});
-  }
+  for (const cpp::LeftOut& unit : sources->left_out) made.left_out.insert(unit.file);
+  const auto some = note_left_out(options.sources, sources->left_out, sources->units, notes);
+  if (!some) return std::unexpected(some.error());
   if (!sources->unknown_calls.empty()) {
     notes.push_back(fmt::format("calls of functions without source may do anything: {}",
                                 fmt::join(sources->unknown_calls, ", ")));
@@ -159,14 +134,14 @@ Result<ReadProgram> read_units(const InferOptions& options, std::vector<std::str
 // All files are one program.
 Result<ReadProgram> read_sources(const InferOptions& options, std::vector<std::string>& notes) {
   const auto is_core = [](const std::string& file) { return file.ends_with(".aj2"); };
-  const auto count = std::ranges::count_if(options.files, is_core);
+  const auto count = std::ranges::count_if(options.sources.files, is_core);
   if (count == 0) return read_units(options, notes);
-  if (static_cast<std::size_t>(count) == options.files.size()) {
-    auto program = read_core(options.files);
+  if (static_cast<std::size_t>(count) == options.sources.files.size()) {
+    auto program = read_core(options.sources.files);
     if (!program) return std::unexpected(program.error());
     return ReadProgram{.program = std::move(*program), .macros = {}, .left_out = {}};
   }
-  return std::unexpected(Error{.where = *std::ranges::find_if_not(options.files, is_core),
+  return std::unexpected(Error{.where = *std::ranges::find_if_not(options.sources.files, is_core),
                                .what = "stands beside files of the core language",
                                .remedy = "Name only .aj2 files, or only C and C++ sources."});
 }
@@ -262,12 +237,11 @@ int run(const InferOptions& options) {
   const auto start = Clock::now();
   auto file = report_file(options.report);
   if (!file) return refuse(file.error());
-  if (options.files.empty() && options.build.empty()) {
-    return refuse({.where = "infer",
-                   .what = "no source is named",
-                   .remedy = "Name files, or with -p the folder of a compile_commands.json."});
+  if (const auto named = check_named(options.sources, "infer"); !named) {
+    return refuse(named.error());
   }
-  const bool is_core = !options.files.empty() && options.files.front().ends_with(".aj2");
+  const bool is_core =
+      !options.sources.files.empty() && options.sources.files.front().ends_with(".aj2");
   if (options.annotate && (is_core || options.report.format != "text")) {
     return refuse({.where = "infer",
                    .what = is_core ? "--annotate is for C and C++ sources"
@@ -317,7 +291,7 @@ int run(const InferOptions& options) {
   }
 
   report.tool = "infer";
-  report.inputs = options.files;
+  report.inputs = options.sources.files;
   report.inferred = inferred_of(*program, *inference);
   report.inferred->phases = {
       {"reading", reading}, {"guards", guarding}, {"atomicities", seconds_since(second_phase)}};
@@ -347,11 +321,7 @@ std::function<int()> declare_infer(CLI::App& app) {
   auto options = std::make_shared<InferOptions>();
   app.description(kInferDescription);
   app.footer(kInferExamples);
-  app.add_option("FILE", options->files,
-                 "Source files, together one program; behind -- stand the compiler's flags");
-  app.add_option("-p", options->build,
-                 "Folder of a compile_commands.json; without FILE all that is in it")
-      ->type_name("BUILD");
+  declare_sources(options->sources, app);
   app.add_option("-j,--jobs", options->jobs, "Translation units at a time")
       ->type_name("N")
       ->check(CLI::Range(1U, 64U));
@@ -364,13 +334,7 @@ std::function<int()> declare_infer(CLI::App& app) {
       ->needs(annotate);
   declare_report(options->report, app, "standard output");
   return [options] {
-    // What stands behind "--" comes marked.
-    const auto flags = std::ranges::find_if(
-        options->files, [](const std::string& word) { return word.starts_with('='); });
-    for (auto word = flags; word != options->files.end(); ++word) {
-      options->flags.push_back(word->substr(1));
-    }
-    options->files.erase(flags, options->files.end());
+    take_flags(options->sources);
     return run(*options);
   };
 }

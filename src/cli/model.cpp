@@ -3,11 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,6 +19,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/schedule_options.h"
+#include "cli/sources.h"
 #include "model/compile.h"
 #include "model/judge.h"
 #include "model/run.h"
@@ -90,18 +89,6 @@ CLI::Validator size() {
 std::uint64_t usual_memory() {
   const auto pages = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES)));
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 4 * 3;
-}
-
-Result<std::string> read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || text.bad()) {
-    return std::unexpected(Error{.where = path,
-                                 .what = "cannot be read",
-                                 .remedy = "Name a file with a Boolean program (docs/bp.md)."});
-  }
-  return text.str();
 }
 
 model::SearchOptions for_search(const ModelOptions& options, ProgressLine& line) {
@@ -193,7 +180,7 @@ void describe(Report& report, const model::Program& program, const model::Search
 }
 
 int run(const ModelOptions& options) {
-  const auto source = read(options.file);
+  const auto source = read_text(options.file, "Name a file with a Boolean program (docs/bp.md).");
   if (!source) return refuse(source.error());
   const auto program = model::load(*source, options.file);
   if (!program) return refuse(program.error());

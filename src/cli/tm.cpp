@@ -4,10 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <fstream>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +15,7 @@
 #include "cli/judge.h"
 #include "cli/judge_options.h"
 #include "cli/output.h"
+#include "cli/sources.h"
 #include "report/report.h"
 #include "tm/anomalies.h"
 #include "tm/findings.h"
@@ -46,9 +44,7 @@ constexpr const char* kTmExamples =
     "  tomos tm --template lib.xml bank.cpp      describe functions whose source is not there";
 
 struct TmCommandOptions {
-  std::vector<std::string> files;
-  std::string build;
-  std::vector<std::string> flags;
+  SourceOptions sources;
   std::vector<std::string> macros;
   std::vector<std::string> calls;
   std::vector<std::string> scopes;
@@ -61,16 +57,7 @@ struct TmCommandOptions {
   JudgeOptions report;
 };
 
-Result<std::string> text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || text.bad()) {
-    return std::unexpected(
-        Error{.where = path, .what = "cannot be read", .remedy = "Name a file that is there."});
-  }
-  return text.str();
-}
+constexpr const char* kNameAFile = "Name a file that is there.";
 
 // "BEGIN:END"
 Result<std::vector<std::pair<std::string, std::string>>> pairs_of(
@@ -101,31 +88,23 @@ Result<cpp::TmSources> read_program(const TmCommandOptions& options,
   if (!macros) return std::unexpected(macros.error());
   auto calls = pairs_of("--calls", options.calls);
   if (!calls) return std::unexpected(calls.error());
-  auto sources =
-      read_tm({.sources = {.build = options.build, .files = options.files, .flags = options.flags},
-               .macros = std::move(*macros),
-               .calls = std::move(*calls),
-               .scopes = options.scopes,
-               .lambdas = options.lambdas});
+  auto sources = read_tm({.sources = {.build = options.sources.build,
+                                      .files = options.sources.files,
+                                      .flags = options.sources.flags},
+                          .macros = std::move(*macros),
+                          .calls = std::move(*calls),
+                          .scopes = options.scopes,
+                          .lambdas = options.lambdas});
   if (!sources) return sources;
-  for (const cpp::LeftOut& unit : sources->left_out) {
-    (void)std::fwrite(unit.messages.data(), 1, unit.messages.size(), stderr);
-    notes.push_back(fmt::format("{} does not compile and was left out", unit.file));
-  }
-  if (sources->units == 0) {
-    return std::unexpected(
-        Error{.where = options.files.empty() ? options.build : options.files.front(),
-              .what = "nothing of it compiles",
-              .remedy = "Give the flags it is compiled with after `--`, or with -p the folder of "
-                        "a compile_commands.json."});
-  }
+  const auto some = note_left_out(options.sources, sources->left_out, sources->units, notes);
+  if (!some) return std::unexpected(some.error());
   return sources;
 }
 
 Result<std::vector<tm::Pattern>> patterns_for(const std::string& option) {
   if (option == "full") return {};
   if (option == "base") return tm::base_patterns();
-  const auto text = text_of(option);
+  const auto text = read_text(option, kNameAFile);
   if (!text) return std::unexpected(text.error());
   return tm::parse_patterns(*text, option);
 }
@@ -136,7 +115,7 @@ Result<tm::TraceOptions> trace_options(const TmCommandOptions& options) {
   made.escape = options.patterns == "full";
   made.entries = options.entries;
   if (!options.methods.empty()) {
-    const auto text = text_of(options.methods);
+    const auto text = read_text(options.methods, kNameAFile);
     if (!text) return std::unexpected(text.error());
     auto methods = tm::parse_methods(*text, options.methods);
     if (!methods) return std::unexpected(methods.error());
@@ -177,11 +156,7 @@ int run(const TmCommandOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   auto file = report_file(options.report);
   if (!file) return refuse(file.error());
-  if (options.files.empty() && options.build.empty()) {
-    return refuse({.where = "tm",
-                   .what = "no source is named",
-                   .remedy = "Name files, or with -p the folder of a compile_commands.json."});
-  }
+  if (const auto named = check_named(options.sources, "tm"); !named) return refuse(named.error());
   const auto patterns = patterns_for(options.patterns);
   if (!patterns) return refuse(patterns.error());
   const auto follow = trace_options(options);
@@ -213,7 +188,7 @@ int run(const TmCommandOptions& options) {
   }
   report.findings = merge_equal(std::move(report.findings));
   report.tool = "tm";
-  report.inputs = options.files;
+  report.inputs = options.sources.files;
   report.verdicts.push_back({.analysis = "tm",
                              .verdict = !report.findings.empty() ? Verdict::kViolation
                                         : traces.complete        ? Verdict::kOk
@@ -237,11 +212,7 @@ std::function<int()> declare_tm(CLI::App& app) {
   auto options = std::make_shared<TmCommandOptions>();
   app.description(kTmDescription);
   app.footer(kTmExamples);
-  app.add_option("FILE", options->files,
-                 "Source files, together one program; behind -- stand the compiler's flags");
-  app.add_option("-p", options->build,
-                 "Folder of a compile_commands.json; without FILE all that is in it")
-      ->type_name("BUILD");
+  declare_sources(options->sources, app);
   app.add_option("--patterns", options->patterns,
                  "What is an anomaly: full, base (the paper's), or a file")
       ->type_name("WHICH");
@@ -277,13 +248,7 @@ std::function<int()> declare_tm(CLI::App& app) {
       ->type_name("FILE");
   declare_report(options->report, app, "standard output");
   return [options] {
-    // What stands behind "--" comes marked.
-    const auto flags = std::ranges::find_if(
-        options->files, [](const std::string& word) { return word.starts_with('='); });
-    for (auto word = flags; word != options->files.end(); ++word) {
-      options->flags.push_back(word->substr(1));
-    }
-    options->files.erase(flags, options->files.end());
+    take_flags(options->sources);
     return run(*options);
   };
 }

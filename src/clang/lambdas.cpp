@@ -1,0 +1,295 @@
+// Lambdas and other callables: called here, or given to somebody who calls them at once or later.
+#include "clang/body.h"
+#include "clang/known_calls.h"
+#include "clang/places.h"
+
+namespace tomos::cpp {
+
+using clang::CXXMethodDecl;
+using clang::Expr;
+using clang::FunctionDecl;
+using clang::LambdaExpr;
+using clang::QualType;
+using clang::SourceLocation;
+using clang::VarDecl;
+using core::ExprId;
+using Kind = core::Expr::Kind;
+
+namespace {
+
+bool holds_callable(const clang::CXXRecordDecl& record) {
+  if (record.isLambda()) return true;
+  const std::string name = record.getNameAsString();
+  return name.find("unction") != std::string::npos || name.find("Invocable") != std::string::npos ||
+         name.find("Callback") != std::string::npos;
+}
+
+// Through copies, conversions to std::function, std::move and the like.
+const Expr* callable_core(const Expr* of) {
+  while (true) {
+    const Expr* inner = of->IgnoreParenCasts()->IgnoreImplicit()->IgnoreParenCasts();
+    const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(inner);
+    if (made != nullptr && holds_callable(*made->getConstructor()->getParent())) {
+      if (made->getNumArgs() == 1 ||
+          (made->getNumArgs() > 1 && llvm::isa<clang::CXXDefaultArgExpr>(made->getArg(1)))) {
+        inner = made->getArg(0);
+      }
+    } else if (const auto* call = llvm::dyn_cast<clang::CallExpr>(inner)) {
+      const FunctionDecl* callee = call->getDirectCallee();
+      if (callee != nullptr && is_of_std(*callee) && callee->getDeclName().isIdentifier() &&
+          call->getNumArgs() == 1) {
+        const llvm::StringRef name = plain_name(*callee);
+        if (name == "move" || name == "forward" || name == "ref" || name == "cref") {
+          inner = call->getArg(0);
+        }
+      }
+    } else if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(inner)) {
+      if (unary->getOpcode() == clang::UO_AddrOf || unary->getOpcode() == clang::UO_Plus) {
+        inner = unary->getSubExpr();
+      }
+    }
+    if (inner == of) return of;
+    of = inner;
+  }
+}
+
+}  // namespace
+
+const LambdaExpr* Body::lambda_in(const Expr* of) const {
+  const Expr* inner = callable_core(of);
+  if (const auto* lambda = llvm::dyn_cast<LambdaExpr>(inner)) return lambda;
+  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(inner);
+  if (reference == nullptr) return nullptr;
+  const auto known = lambdas_.find(llvm::dyn_cast<VarDecl>(reference->getDecl()));
+  return known == lambdas_.end() ? nullptr : known->second;
+}
+
+const FunctionDecl* Body::function_in(const Expr* of) {
+  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(callable_core(of));
+  return reference == nullptr ? nullptr : llvm::dyn_cast<FunctionDecl>(reference->getDecl());
+}
+
+// A lambda is a method of the class around it, and what it captures are its first parameters.
+ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
+                         llvm::ArrayRef<const Expr*> arguments, SourceLocation at) {
+  const FunctionDecl* function = called;
+  if (function == nullptr) {
+    if (const clang::FunctionTemplateDecl* generic = lambda.getDependentCallOperator()) {
+      const auto all = generic->specializations();
+      if (all.begin() == all.end()) return core::kNoExpr;
+      function = *all.begin();
+    } else {
+      function = lambda.getCallOperator();
+    }
+  }
+  if (function->getDefinition() != nullptr) function = function->getDefinition();
+  if (function->isDependentContext() || !function->hasBody()) return core::kNoExpr;
+  const bool with_this =
+      !home_.is_static && std::ranges::any_of(lambda.captures(), [](const auto& capture) {
+        return capture.capturesThis();
+      });
+  const core::Position where = unit_.position(lambda.getBeginLoc());
+  std::string own =
+      home_.class_name.empty() || with_this ? home_.name : home_.class_name + "::" + home_.name;
+  own += "::lambda@" + std::to_string(where.line) + ":" + std::to_string(where.column);
+  if (called != nullptr && called->getTemplateSpecializationArgs() != nullptr) {
+    own += "#" + std::to_string(called->getTemplateSpecializationArgs()->size()) +
+           called->getType().getAsString();
+  }
+  const Unit::Home home = {.class_name = with_this ? home_.class_name : std::string(),
+                           .name = own,
+                           .is_static = !with_this};
+
+  // What it captures: the variables that lead to objects.
+  struct Captured {
+    const VarDecl* variable;
+    const Expr* init;  // of one that it declares itself
+    core::Type type;
+  };
+  std::vector<Captured> captured;
+  for (const clang::LambdaCapture& capture : lambda.captures()) {
+    if (!capture.capturesVariable()) continue;
+    const auto* variable_of = llvm::dyn_cast<VarDecl>(capture.getCapturedVar());
+    if (variable_of == nullptr || variable_of->hasGlobalStorage()) continue;
+    const core::Type type = unit_.type_of(variable_of->getType());
+    if (is_value(type)) continue;
+    captured.push_back({.variable = variable_of,
+                        .init = variable_of->isInitCapture() ? variable_of->getInit() : nullptr,
+                        .type = type});
+  }
+  std::vector<ExprId> children = {with_this ? name("this", at) : core::kNoExpr};
+  for (const Captured& capture : captured) {
+    const Value value = capture.init != nullptr ? expr(capture.init, Use::kRead)
+                                                : variable(*capture.variable, Use::kName, at);
+    children.push_back(coerce(value, capture.type, at));
+  }
+  for (const clang::ParmVarDecl* parameter : function->parameters()) {
+    const unsigned i = parameter->getFunctionScopeIndex();
+    core::Type type = unit_.type_of(parameter->getType());
+    const Value value =
+        i < arguments.size() ? expr(arguments[i], use_for(parameter->getType())) : Value{};
+    children.push_back(coerce(value, type, at));
+  }
+
+  const core::Method& around = unit_.method_at(home_);
+  const std::string shown = around.display.empty() ? around.name : around.display;
+  core::Method made = {
+      .kind = with_this ? core::Method::Kind::kMethod : core::Method::Kind::kStatic,
+      .result = unit_.type_of(function->getReturnType()),
+      .name = own,
+      .display = shown + "::lambda",
+      .is_private = true,
+      .position = where};
+  std::set<std::string> used;
+  const auto parameter = [&](const VarDecl& variable_of, core::Type type, std::string wanted) {
+    while (!used.insert(wanted).second) wanted += "'";
+    if (type.name == "void") type.name = "int";
+    made.parameters.push_back({.type = std::move(type),
+                               .name = wanted,
+                               .display = variable_of.getNameAsString(),
+                               .is_pointer = is_pointer(variable_of.getType()),
+                               .position = unit_.position(variable_of.getLocation())});
+    return wanted;
+  };
+  Body body(unit_, *function, home);
+  body.lambda_ = &lambda;
+  body.lambdas_ = lambdas_;
+  for (const Captured& capture : captured) {
+    const std::string as =
+        parameter(*capture.variable, capture.type, capture.variable->getNameAsString());
+    body.state_.variables[capture.variable] = {.name = as, .type = capture.type};
+  }
+  for (const clang::ParmVarDecl* of : function->parameters()) {
+    parameter(*of, unit_.type_of(of->getType()), Body::parameter_name(*of));
+  }
+  for (const auto& [reference, place] : places_) body.places_.emplace(reference, place);
+  core::Method& method = unit_.add_method(home, std::move(made));
+  if (method.body == core::kNoExpr) {
+    unit_.attributes(*function, method);
+    const ExprId read_body = body.read();
+    unit_.method_at(home).body = read_body;
+  }
+  return make(Kind::kCall, at, std::move(children), own);
+}
+
+// Something that can be called, given to somebody: called there, or later without any locks.
+ExprId Body::callback(const Expr* of, llvm::ArrayRef<const Expr*> after, bool at_once) {
+  const SourceLocation at = of->getExprLoc();
+  ExprId called = core::kNoExpr;
+  if (const LambdaExpr* lambda = lambda_in(of)) {
+    called = lambda_call(*lambda, nullptr, {}, at);
+  } else if (const FunctionDecl* function = function_in(of)) {
+    if (unit_.is_foreign(*function)) return core::kNoExpr;
+    const auto* method = llvm::dyn_cast<CXXMethodDecl>(function);
+    if (method != nullptr &&
+        (unit_.is_lock_class(*method->getParent()) || unit_.is_guard_class(*method->getParent()))) {
+      return core::kNoExpr;
+    }
+    const Unit::Home home = unit_.declare(*function);
+    std::vector<ExprId> children = {core::kNoExpr};
+    std::size_t first = 0;
+    if (method != nullptr && method->isInstance()) {
+      const core::Type owner = {.name = home.class_name};
+      Value receiver;
+      if (!after.empty()) receiver = expr(after[0], Use::kName);
+      children[0] = object(receiver, owner, at);
+      first = 1;
+    }
+    for (unsigned i = 0; i < function->getNumParams(); ++i) {
+      const core::Type type = unit_.type_of(function->getParamDecl(i)->getType());
+      Value value;
+      if (first + i < after.size()) value = expr(after[first + i], Use::kName);
+      children.push_back(coerce(value, type, at));
+    }
+    std::string callee = home.name;
+    if (method != nullptr && method->isStatic()) callee = home.class_name + "::" + home.name;
+    called = make(Kind::kCall, at, std::move(children), callee);
+  }
+  if (called == core::kNoExpr) return called;
+  if (!at_once) return make(Kind::kFork, at, {called});
+  return make(Kind::kWhile, at, {constant("\"?\"", at), called});
+}
+
+// Whether the function calls this parameter and does nothing else with it.
+bool Body::runs_at_once(const FunctionDecl& callee, unsigned parameter, unsigned depth) {
+  const FunctionDecl* definition = callee.getDefinition();
+  if (definition == nullptr || !definition->hasBody() || unit_.is_foreign(callee) || depth > 3 ||
+      parameter >= definition->getNumParams()) {
+    if (parameter >= callee.getNumParams()) return false;
+    const std::string type = callee.getParamDecl(parameter)->getType().getAsString();
+    return type.find("function_ref") != std::string::npos ||
+           type.find("FunctionRef") != std::string::npos;
+  }
+  const clang::ParmVarDecl* of = definition->getParamDecl(parameter);
+  const auto names_it = [&](const Expr* expression) {
+    const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(callable_core(expression));
+    return reference != nullptr && reference->getDecl() == of;
+  };
+  const std::function<bool(const clang::Stmt*)> only_calls = [&](const clang::Stmt* in) -> bool {
+    if (in == nullptr) return true;
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(in)) {
+      const bool operator_call = llvm::isa<clang::CXXOperatorCallExpr>(call);
+      const FunctionDecl* inner = call->getDirectCallee();
+      for (unsigned i = 0; i < call->getNumArgs(); ++i) {
+        if (operator_call && i == 0 && names_it(call->getArg(0))) continue;
+        if (names_it(call->getArg(i))) {
+          if (inner == nullptr) return false;
+          const bool known = unit_.is_foreign(*inner) ? calls_at_once(inner->getNameAsString())
+                                                      : runs_at_once(*inner, i, depth + 1);
+          if (!known) return false;
+        } else if (!only_calls(call->getArg(i))) {
+          return false;
+        }
+      }
+      return operator_call || names_it(call->getCallee()) || only_calls(call->getCallee());
+    }
+    if (const auto* expression = llvm::dyn_cast<Expr>(in)) {
+      if (llvm::isa<clang::DeclRefExpr>(expression)) return !names_it(expression);
+    }
+    return std::ranges::all_of(in->children(), only_calls);
+  };
+  return only_calls(definition->getBody());
+}
+
+// The locks that the function holds where it calls the parameter, as the caller would name them.
+std::vector<LockPath> Body::locks_around(const FunctionDecl& callee, unsigned parameter,
+                                         const Scope& inside) {
+  std::vector<LockPath> found;
+  const FunctionDecl* definition = callee.getDefinition();
+  if (definition == nullptr || parameter >= definition->getNumParams()) return found;
+  const clang::ParmVarDecl* of = definition->getParamDecl(parameter);
+  bool done = false;
+  std::vector<const clang::CXXConstructExpr*> guards;
+  const std::function<void(const clang::Stmt*)> look = [&](const clang::Stmt* in) {
+    if (in == nullptr || done) return;
+    const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(in);
+    if (reference != nullptr && reference->getDecl() == of) {
+      done = true;
+      for (const clang::CXXConstructExpr* guard : guards) {
+        for (LockPath& lock : unit_.guard_paths(*guard, inside)) found.push_back(std::move(lock));
+      }
+      return;
+    }
+    const std::size_t outside = guards.size();
+    for (const clang::Stmt* child : in->children()) {
+      const auto* declares = llvm::dyn_cast_or_null<clang::DeclStmt>(child);
+      const auto* variable_of = declares != nullptr && declares->isSingleDecl()
+                                    ? llvm::dyn_cast<VarDecl>(declares->getSingleDecl())
+                                    : nullptr;
+      const clang::RecordDecl* record =
+          variable_of == nullptr ? nullptr : variable_of->getType()->getAsRecordDecl();
+      if (record != nullptr && unit_.is_guard_class(*record)) {
+        if (const clang::CXXConstructExpr* made = construction_of(variable_of->getInit())) {
+          guards.push_back(made);
+        }
+        continue;
+      }
+      look(child);
+    }
+    if (!done) guards.resize(outside);
+  };
+  look(definition->getBody());
+  return found;
+}
+
+}  // namespace tomos::cpp

@@ -5,7 +5,7 @@ Each program runs preloaded, instrumented, and with its accesses as switching po
 --seeds seeds. Those that are meant to fail must fail in the way they say. A few seeds of each are run again, by seed and by the
 choices on record, and must give the same schedule. A failure is shown with the command that repeats it.
 
-With --suite the programs of suite/ and paper/ are taken instead: what is correct there (_ok) must not fail and must not be called
+With --suite the programs of suite/, apart/ and paper/ are taken instead: what is correct there (_ok) must not fail and must not be called
 wrong, and the first trial that fails of each of the others is run again.
 
 Name some programs (or parts of names) to run only those.
@@ -136,7 +136,7 @@ def main():
     arguments = parser.parse_args()
     workshop = Workshop(arguments.build)
     judge = Judge(workshop, arguments)
-    chosen = [program for program in programs(*(["suite", "paper"] if arguments.suite else ["conform"]))
+    chosen = [program for program in programs(*(["suite", "apart", "paper"] if arguments.suite else ["conform"]))
               if (not arguments.names or any(name in program.name for name in arguments.names))
               and (not arguments.only or program.name == arguments.only)]
     work = [(program, way) for program in chosen for way in arguments.way or WAYS if way in program.ways()]

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "campaign/look_again.h"
+#include "campaign/native.h"
 #include "campaign/statistics.h"
 #include "report/layout.h"
 
@@ -15,10 +16,6 @@ namespace tomos::campaign {
 namespace {
 
 constexpr std::chrono::milliseconds kTick(200);
-// So much longer than by itself may a program take, one thread at a time, before it is said to
-// hang.
-constexpr int kSlowdown = 20;
-
 // What looking again may cost: for one finding, and for all.
 constexpr Budget kBudget = {.attempts = 200, .time = std::chrono::seconds(10)};
 constexpr std::chrono::seconds kLookingAgain(60);
@@ -38,7 +35,8 @@ Campaign::Campaign(const Program& program, const Options& options, Corpus* corpu
       next_seed_(options.seed) {}
 
 Result<Report> Campaign::run() {
-  const auto expected = run_natively();
+  tick();
+  const auto expected = run_natively(program_, options_.runner, !options_.timeout_given);
   if (!expected) return std::unexpected(expected.error());
   found_.expect(*expected);
   auto runner = Runner::make(program_, options_.runner);
@@ -54,20 +52,6 @@ Result<Report> Campaign::run() {
   status_.phase = Status::Phase::kLookingAgain;
   tick();
   return make_report();
-}
-
-Result<Expected> Campaign::run_natively() {
-  tick();
-  auto runner = Runner::make(program_, options_.runner);
-  if (!runner) return std::unexpected(runner.error());
-  const Clock::time_point start = Clock::now();
-  const auto trial = runner->run({.scheduled = false});
-  if (!trial) return std::unexpected(trial.error());
-  if (!options_.timeout_given && trial->end != End::kTimedOut) {
-    const auto slow = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
-    options_.runner.timeout = std::max(options_.runner.timeout, kSlowdown * slow);
-  }
-  return Expected{.end = trial->end, .exit_status = trial->exit_status, .signal = trial->signal};
 }
 
 bool Campaign::want_more() const {

@@ -55,7 +55,6 @@ class Campaign {
  private:
   using Clock = std::chrono::steady_clock;
 
-  Result<Expected> run_natively();
   Result<void> run_trials(Runner& runner);
   Result<void> take(const Trial& trial);
   bool want_more() const;

@@ -53,7 +53,6 @@ struct FuzzOptions {
   unsigned jobs = 1;
   std::uint64_t seed = 1;
   bool seed_given = false;
-  bool timeout_given = false;
   std::string corpus;
   bool stop_at_first = false;
   bool keep_going = false;  // what is done anyway, said aloud
@@ -70,9 +69,8 @@ campaign::Options for_campaign(const FuzzOptions& options, const std::vector<std
   if (!result.trials && !result.time) result.trials = kDefaultTrials;
   result.stop_at_first = options.stop_at_first;
   result.show_warnings = options.show_warnings;
-  result.timeout_given = options.timeout_given;
-  result.runner = {
-      .jobs = options.jobs, .timeout = to_duration(options.schedule.timeout), .stop = interrupted};
+  result.timeout_given = !options.schedule.timeout.empty();
+  result.runner = {.jobs = options.jobs, .timeout = options.schedule.time(), .stop = interrupted};
   result.replay = [&schedule = options.schedule, &words](std::uint64_t seed,
                                                          const std::string& file) {
     return file.empty() ? replay_command(schedule, seed, words) : "tomos replay " + quoted(file);
@@ -149,7 +147,6 @@ std::function<int()> declare_fuzz(CLI::App& app) {
   declare_report(options->report, app, "standard output");
   return [options, &app] {
     options->seed_given = app.get_option("--seed")->count() > 0;
-    options->timeout_given = app.get_option("--timeout")->count() > 0;
     return fuzz(*options);
   };
 }

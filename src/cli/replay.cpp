@@ -14,6 +14,7 @@
 
 #include "campaign/area_file.h"
 #include "campaign/found.h"
+#include "campaign/native.h"
 #include "campaign/plan.h"
 #include "campaign/program.h"
 #include "campaign/runner.h"
@@ -227,8 +228,10 @@ int replay(const ReplayOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   call_on_death(campaign::kill_everything);
   stop_on_interrupt("ending the trial");
-  campaign::Runner::Options running = {.timeout = to_duration(options.schedule.timeout),
-                                       .stop = interrupted};
+  campaign::Runner::Options running = {.timeout = options.schedule.time(), .stop = interrupted};
+  // How it ends by itself, out of sight: some exit status may be its usual one.
+  const auto native = campaign::run_natively(*program, running, options.schedule.timeout.empty());
+  if (!native) return refuse(native.error());
   auto runner = campaign::Runner::make(*program, running);
   if (!runner) return refuse(runner.error());
   if (!task->file) {
@@ -237,9 +240,6 @@ int replay(const ReplayOptions& options) {
     task->order = plan->order(options.seed.value_or(0));
   }
   if (options.debug) return refuse(debug(*program, task->order));
-  // How it ends by itself, out of sight: some exit status may be its usual one.
-  const auto native = runner->run({.scheduled = false});
-  if (!native) return refuse(native.error());
   if (!task->file) {
     if (const auto made = make_choices(*runner, *task); !made) return refuse(made.error());
   }
@@ -259,7 +259,7 @@ int replay(const ReplayOptions& options) {
   }
 
   campaign::Found found;
-  found.expect({.end = native->end, .exit_status = native->exit_status, .signal = native->signal});
+  found.expect(*native);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   const Report report = report_on(*task, found, trials, seconds.count());
   if (const auto done = show(report, options.report, *file, STDERR_FILENO); !done) {

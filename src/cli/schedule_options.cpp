@@ -15,6 +15,8 @@ namespace tomos {
 
 namespace {
 
+constexpr const char* kTimeout = "10s";
+
 std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
   using Unit = std::pair<std::string_view, double>;
   constexpr std::array kUnits = {Unit{"ms", 1},        Unit{"s", 1000},       Unit{"m", 60'000},
@@ -87,6 +89,7 @@ void declare_schedule(ScheduleOptions& options, CLI::App& app) {
       "declares atomic");
   app.add_option("--timeout", options.timeout, "A trial that takes longer hangs")
       ->type_name("TIME")
+      ->default_str(kTimeout)
       ->check(duration());
 }
 
@@ -102,6 +105,10 @@ std::chrono::milliseconds to_duration(const std::string& text) {
   return parse_duration(text).value_or(std::chrono::milliseconds(0));
 }
 
+std::chrono::milliseconds ScheduleOptions::time() const {
+  return to_duration(timeout.empty() ? kTimeout : timeout);
+}
+
 std::string replay_command(const ScheduleOptions& options, std::uint64_t seed,
                            const std::vector<std::string>& program) {
   const ScheduleOptions usual;
@@ -114,7 +121,7 @@ std::string replay_command(const ScheduleOptions& options, std::uint64_t seed,
   if (options.no_accesses) command += " --no-accesses";
   if (options.no_learning) command += " --no-learning";
   if (options.undeclared) command += " --undeclared";
-  if (options.timeout != usual.timeout) command += " --timeout " + options.timeout;
+  if (!options.timeout.empty()) command += " --timeout " + options.timeout;
   command += " --";
   for (const std::string& word : program) command += ' ' + quoted(word);
   return command;

@@ -18,9 +18,10 @@ struct ScheduleOptions {
   bool no_accesses = false;
   bool no_learning = false;
   bool undeclared = false;
-  std::string timeout = "10s";
+  std::string timeout;  // empty: kTimeout, and more if the program is slow by itself
 
   campaign::Settings settings() const;
+  std::chrono::milliseconds time() const;
 };
 
 void declare_schedule(ScheduleOptions& options, CLI::App& app);

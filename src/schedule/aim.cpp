@@ -74,6 +74,14 @@ bool is_among(Task** enabled, std::size_t count, const Task* task) {
   return false;
 }
 
+// It has done far more than ever on record: it goes round and round, perhaps in wait for a third.
+bool is_lost(const Task& task) {
+  const Profile& profile = world.area->profile;
+  const std::uint32_t known =
+      task.number < profile.thread_count ? profile.thread_steps[task.number] : 0;
+  return task.telling_steps > 2 * known + kLongPause;
+}
+
 // Who goes on on the way to the aim; nullptr: it has come about, or cannot.
 Task* on_the_way(Task** enabled, std::size_t count) {
   Task* const first = task_of_mark(aim().cut);
@@ -150,7 +158,7 @@ void aim_done(const Task& task) {
   const bool of_the_two = task.number == aim().cut.thread || task.number == aim().from.thread;
   const bool waits = task.next.kind == Kind::kYield || is_spinning(task);
   if (of_the_two && waits) ++spun;
-  if (done_cut >= aim().cut.nth || spun > kLongPause) over = true;
+  if (done_cut >= aim().cut.nth || spun > kLongPause || (of_the_two && is_lost(task))) over = true;
 }
 
 }  // namespace tomos::schedule

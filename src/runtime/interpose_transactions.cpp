@@ -78,13 +78,15 @@ tomos_transaction_begins(std::uint32_t properties, Address pc) {
 }
 
 // libitm's returns once more, to the same place, when the transaction is cancelled: so there must
-// be no frame of ours in between, and all registers but those of the call are as they were.
+// be no frame of ours in between. The scheduler unwinds the stack through here.
 TOMOS_EXPORT [[gnu::naked]] std::uint32_t _ITM_beginTransaction(std::uint32_t, ...) {
   asm volatile(
       "movq (%rsp), %rsi\n"
       "pushq %rdi\n"
+      ".cfi_adjust_cfa_offset 8\n"
       "call tomos_transaction_begins\n"
       "popq %rdi\n"
+      ".cfi_adjust_cfa_offset -8\n"
       "testq %rdx, %rdx\n"
       "jz 1f\n"
       "jmpq *%rdx\n"

@@ -330,6 +330,11 @@ NodeId TransactionUnit::closure(const clang::LambdaExpr& of) {
   return make(Kind::kSequence, at, std::move(parts));
 }
 
+NodeId TransactionUnit::negated_if(bool negated, NodeId id) {
+  program_.nodes[static_cast<std::size_t>(id)].negated = negated;
+  return id;
+}
+
 NodeId TransactionUnit::binary(const clang::BinaryOperator& of) {
   const SourceLocation at = of.getOperatorLoc();
   if (of.isCompoundAssignmentOp()) {
@@ -345,8 +350,12 @@ NodeId TransactionUnit::binary(const clang::BinaryOperator& of) {
   const NodeId left = value(of.getLHS());
   const NodeId right = value(of.getRHS());
   if (of.getOpcode() == clang::BO_Comma) return make(Kind::kSequence, at, {left, right});
-  if (of.isEqualityOp()) return make(Kind::kCompare, at, {left, right});
-  if (of.isLogicalOp()) return make(Kind::kIf, at, {left, right});
+  if (of.isEqualityOp()) {
+    return negated_if(of.getOpcode() == clang::BO_NE, make(Kind::kCompare, at, {left, right}));
+  }
+  if (of.isLogicalOp()) {
+    return negated_if(of.getOpcode() == clang::BO_LOr, make(Kind::kIf, at, {left, right}));
+  }
   return make(Kind::kOperator, at, {left, right});
 }
 
@@ -437,7 +446,8 @@ NodeId TransactionUnit::value(const Expr* of) {
                   {place(unary->getSubExpr()), constant(at)});
     }
     if (of->isGLValue()) return address(place(of), at);
-    return make(Kind::kOperator, at, {value(unary->getSubExpr())});
+    return negated_if(unary->getOpcode() == clang::UO_LNot,
+                      make(Kind::kOperator, at, {value(unary->getSubExpr())}));
   }
   if (const auto* pair = llvm::dyn_cast<clang::BinaryOperator>(of)) return binary(*pair);
   if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(of)) {

@@ -135,7 +135,8 @@ NodeId TransactionUnit::place(const Expr* of) {
       if (const VarDecl* holds = binding->getHoldingVar()) return variable(*holds, at);
       if (binding->getBinding() != nullptr) return place(binding->getBinding());
     }
-    return deref(value(of), at);
+    const bool is_function = llvm::isa<clang::FunctionDecl>(reference->getDecl());
+    return deref(is_function ? value(of) : constant(at), at);
   }
   if (const auto* part = llvm::dyn_cast<clang::MemberExpr>(of)) {
     if (const auto* shared = llvm::dyn_cast<VarDecl>(part->getMemberDecl())) {
@@ -160,10 +161,11 @@ NodeId TransactionUnit::place(const Expr* of) {
   }
   if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(of)) {
     if (unary->getOpcode() == clang::UO_Deref) return deref(value(unary->getSubExpr()), at);
-    if (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_Extension) {
+    if (unary->isIncrementDecrementOp()) {
       return deref(make(Kind::kSequence, at, {value(of), address(place(unary->getSubExpr()), at)}),
                    at);
     }
+    if (of->isGLValue()) return place(unary->getSubExpr());  // __extension__, __real__
   }
   if (const auto* pair = llvm::dyn_cast<clang::BinaryOperator>(of)) {
     if (pair->isAssignmentOp()) {

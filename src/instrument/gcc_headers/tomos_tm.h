@@ -1,5 +1,5 @@
-// Included before all else when gcc compiles with -fgnu-tm. Functions that are called in transactions
-// must be known to do nothing there that cannot be undone, and the calls that
+// Included before all else when gcc compiles with -fgnu-tm. Functions that are called in
+// transactions must be known to do nothing there that cannot be undone, and the calls that
 // -finstrument-functions puts into them are not. Here they are said to be harmless, and named so
 // that the runtime knows them from those of other files.
 #pragma GCC system_header

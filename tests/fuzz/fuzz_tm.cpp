@@ -54,21 +54,21 @@ bool is_plain(const std::string& name) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tomos;
+  using namespace tomos::tm;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  if (const auto patterns = tm::parse_patterns(text, "input"); !patterns) {
+  if (const auto patterns = parse_patterns(text, "input"); !patterns) {
     require_place(patterns.error(), text);
   }
-  const auto methods = tm::parse_methods(text, "input");
+  const auto methods = parse_methods(text, "input");
   if (!methods) {
     require_place(methods.error(), text);
     return 0;
   }
   std::set<std::string> names;
-  for (const tm::DescribedMethod& method : *methods) {
+  for (const DescribedMethod& method : *methods) {
     if (is_plain(method.name)) names.insert(method.name);
   }
-  const auto again = tm::parse_methods(tm::methods_template(names), "written");
-  require(again.has_value() && std::ranges::equal(*again, names, {}, &tm::DescribedMethod::name));
+  const auto again = parse_methods(methods_template(names), "written");
+  require(again.has_value() && std::ranges::equal(*again, names, {}, &DescribedMethod::name));
   return 0;
 }

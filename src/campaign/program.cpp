@@ -174,6 +174,7 @@ std::vector<std::string> Program::additions(const std::string& area) const {
   const std::string others = preload == nullptr || *preload == 0 ? "" : fmt::format(":{}", preload);
   std::vector<std::string> result = {fmt::format("LD_PRELOAD={}{}", runtime_, others),
                                      "TOMOS_SCHEDULE=" + area};
+  if (!functions_.empty()) result.push_back("TOMOS_FUNCTIONS=" + functions_);
   // Threads of OpenMP that spin for each other would keep the turn.
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets it
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) result.emplace_back("OMP_WAIT_POLICY=passive");

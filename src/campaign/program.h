@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "campaign/trial.h"
@@ -25,6 +26,8 @@ class Program {
   const std::vector<std::string>& words() const { return words_; }
   const std::string& path() const { return path_; }  // of the file
   const std::string& runtime() const { return runtime_; }
+  // Where its functions are described (cli/launch_functions.h); empty: nowhere.
+  void know_functions(std::string table) { functions_ = std::move(table); }
   // What is added to the environment: the library, the area of the trial, and what makes libraries
   // easier to control.
   std::vector<std::string> additions(const std::string& area) const;
@@ -35,6 +38,7 @@ class Program {
   std::vector<std::string> words_;
   std::string path_;
   std::string runtime_;
+  std::string functions_;
 };
 
 // Why the program was not controlled in this trial as it should have been, or nothing.

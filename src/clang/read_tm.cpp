@@ -145,10 +145,11 @@ class TmMerger {
 Result<TmSources> read_tm(const TmOptions& options) {
   const auto commands = commands_for(options.sources.build, options.sources.files);
   if (!commands) return std::unexpected(commands.error());
-  const TransactionStyles styles = {.macros = options.macros,
-                                    .calls = options.calls,
-                                    .scopes = options.scopes,
-                                    .lambdas = options.lambdas};
+  TransactionStyles styles = {.macros = options.macros,
+                              .calls = options.calls,
+                              .scopes = options.scopes,
+                              .lambdas = options.lambdas};
+  styles.calls.emplace_back(kMacroCalls);
   std::vector<std::string> flags = transaction_macros(styles);
   flags.insert(flags.end(), options.sources.flags.begin(), options.sources.flags.end());
   TmSources sources;

@@ -213,8 +213,11 @@ std::vector<std::string> transaction_macros(const TransactionStyles& styles) {
     macros.push_back("-D" + std::string(word) + "=");
   }
   for (const auto& [begin, end] : styles.macros) {
-    macros.push_back(fmt::format("-D{}(...)={} {{", begin, block));
-    macros.push_back(fmt::format("-D{}(...)=}}", end));
+    // No block: what is declared inside is known afterwards, unless the library's own is one.
+    macros.push_back(
+        fmt::format("-D{}(...)=__builtin_annotation(0, \"{}\");", begin, kMacroCalls.first));
+    macros.push_back(
+        fmt::format("-D{}(...)=__builtin_annotation(0, \"{}\");", end, kMacroCalls.second));
   }
   return macros;
 }

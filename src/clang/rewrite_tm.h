@@ -24,6 +24,10 @@ struct TransactionStyles {
   std::vector<std::string> lambdas;  // functions that run what they are given as one
 };
 
+// What the macros that begin and end a transaction become: calls of this name, in a manner of
+// speaking.
+inline constexpr std::pair<const char*, const char*> kMacroCalls = {"tm.begin", "tm.end"};
+
 // Of the same length.
 std::string rewrite_transactions(std::string_view text, const TransactionStyles& styles);
 

@@ -92,7 +92,7 @@ class TransactionUnit {
   NodeId range_loop(const clang::CXXForRangeStmt& of);
   NodeId switch_statement(const clang::SwitchStmt& of);
   std::vector<const clang::Expr*> guarded_mutexes(const clang::VarDecl& variable);
-  const clang::FunctionDecl* called_by(const clang::Stmt* of) const;
+  std::string called_by(const clang::Stmt* of) const;
 
   // Expressions.
   NodeId value(const clang::Expr* of);
@@ -105,6 +105,7 @@ class TransactionUnit {
   NodeId allocate(const clang::CXXNewExpr& of);
   NodeId closure(const clang::LambdaExpr& of);
   NodeId own_object(clang::SourceLocation at);
+  NodeId negated_if(bool negated, NodeId id);
   NodeId binary(const clang::BinaryOperator& of);
   NodeId operands(const clang::Expr* of);
 

@@ -291,7 +291,8 @@ NodeId TransactionUnit::foreign_method(const clang::CXXMethodDecl& method,
       return make(Kind::kAssign, at, {object_of(of), with});
     }
     if (kind == clang::OO_EqualEqual || kind == clang::OO_ExclaimEqual) {
-      return make(Kind::kCompare, at, {load(object_of(of), at), value(arguments[0])});
+      return negated_if(kind == clang::OO_ExclaimEqual,
+                        make(Kind::kCompare, at, {load(object_of(of), at), value(arguments[0])}));
     }
     return load(object_of(of), at);
   }

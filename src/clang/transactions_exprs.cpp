@@ -135,7 +135,8 @@ NodeId TransactionUnit::place(const Expr* of) {
       if (const VarDecl* holds = binding->getHoldingVar()) return variable(*holds, at);
       if (binding->getBinding() != nullptr) return place(binding->getBinding());
     }
-    return deref(value(of), at);
+    const bool is_function = llvm::isa<clang::FunctionDecl>(reference->getDecl());
+    return deref(is_function ? value(of) : constant(at), at);
   }
   if (const auto* part = llvm::dyn_cast<clang::MemberExpr>(of)) {
     if (const auto* shared = llvm::dyn_cast<VarDecl>(part->getMemberDecl())) {
@@ -160,10 +161,11 @@ NodeId TransactionUnit::place(const Expr* of) {
   }
   if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(of)) {
     if (unary->getOpcode() == clang::UO_Deref) return deref(value(unary->getSubExpr()), at);
-    if (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_Extension) {
+    if (unary->isIncrementDecrementOp()) {
       return deref(make(Kind::kSequence, at, {value(of), address(place(unary->getSubExpr()), at)}),
                    at);
     }
+    if (of->isGLValue()) return place(unary->getSubExpr());  // __extension__, __real__
   }
   if (const auto* pair = llvm::dyn_cast<clang::BinaryOperator>(of)) {
     if (pair->isAssignmentOp()) {
@@ -330,6 +332,11 @@ NodeId TransactionUnit::closure(const clang::LambdaExpr& of) {
   return make(Kind::kSequence, at, std::move(parts));
 }
 
+NodeId TransactionUnit::negated_if(bool negated, NodeId id) {
+  program_.nodes[static_cast<std::size_t>(id)].negated = negated;
+  return id;
+}
+
 NodeId TransactionUnit::binary(const clang::BinaryOperator& of) {
   const SourceLocation at = of.getOperatorLoc();
   if (of.isCompoundAssignmentOp()) {
@@ -345,8 +352,12 @@ NodeId TransactionUnit::binary(const clang::BinaryOperator& of) {
   const NodeId left = value(of.getLHS());
   const NodeId right = value(of.getRHS());
   if (of.getOpcode() == clang::BO_Comma) return make(Kind::kSequence, at, {left, right});
-  if (of.isEqualityOp()) return make(Kind::kCompare, at, {left, right});
-  if (of.isLogicalOp()) return make(Kind::kIf, at, {left, right});
+  if (of.isEqualityOp()) {
+    return negated_if(of.getOpcode() == clang::BO_NE, make(Kind::kCompare, at, {left, right}));
+  }
+  if (of.isLogicalOp()) {
+    return negated_if(of.getOpcode() == clang::BO_LOr, make(Kind::kIf, at, {left, right}));
+  }
   return make(Kind::kOperator, at, {left, right});
 }
 
@@ -437,7 +448,8 @@ NodeId TransactionUnit::value(const Expr* of) {
                   {place(unary->getSubExpr()), constant(at)});
     }
     if (of->isGLValue()) return address(place(of), at);
-    return make(Kind::kOperator, at, {value(unary->getSubExpr())});
+    return negated_if(unary->getOpcode() == clang::UO_LNot,
+                      make(Kind::kOperator, at, {value(unary->getSubExpr())}));
   }
   if (const auto* pair = llvm::dyn_cast<clang::BinaryOperator>(of)) return binary(*pair);
   if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(of)) {

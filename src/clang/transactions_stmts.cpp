@@ -1,5 +1,8 @@
 // Statements: ways, blocks that are transactions, and scopes that hold locks.
+#include <clang/Basic/Builtins.h>
+
 #include <algorithm>
+#include <string>
 
 #include "clang/transactions.h"
 #include "clang/unit.h"
@@ -37,11 +40,17 @@ NodeId TransactionUnit::atomic(NodeId body, SourceLocation at, SourceLocation en
       {.kind = Kind::kAtomic, .children = {body}, .position = position(at), .end = position(end)});
 }
 
-const clang::FunctionDecl* TransactionUnit::called_by(const Stmt* of) const {
+std::string TransactionUnit::called_by(const Stmt* of) const {
   const auto* expression = llvm::dyn_cast_or_null<Expr>(of);
-  if (expression == nullptr) return nullptr;
+  if (expression == nullptr) return "";
   const auto* call = llvm::dyn_cast<clang::CallExpr>(expression->IgnoreImplicit());
-  return call == nullptr ? nullptr : call->getDirectCallee();
+  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
+  if (callee == nullptr) return "";
+  if (callee->getBuiltinID() != clang::Builtin::BI__builtin_annotation) {
+    return callee->getQualifiedNameAsString();
+  }
+  const auto* text = llvm::dyn_cast<clang::StringLiteral>(call->getArg(1)->IgnoreParenCasts());
+  return text == nullptr ? "" : text->getString().str();
 }
 
 // The rest of the block after a guard, a scope or the call that begins a transaction is inside it.
@@ -89,15 +98,12 @@ NodeId TransactionUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation a
         joined_at_end.push_back(one);
       }
     }
-    if (const clang::FunctionDecl* callee = called_by(list[i])) {
-      const std::string name = callee->getQualifiedNameAsString();
+    if (const std::string name = called_by(list[i]); !name.empty()) {
       const auto style =
           std::ranges::find(styles_.calls, name, &std::pair<std::string, std::string>::first);
       if (style != styles_.calls.end()) {
-        const auto last = std::ranges::find_if(rest, [&](const Stmt* child) {
-          const clang::FunctionDecl* ends = called_by(child);
-          return ends != nullptr && ends->getQualifiedNameAsString() == style->second;
-        });
+        const auto last = std::ranges::find_if(
+            rest, [&](const Stmt* child) { return called_by(child) == style->second; });
         const auto count = static_cast<std::size_t>(last - rest.begin());
         const SourceLocation to = last == rest.end() ? end : (*last)->getEndLoc();
         parts.push_back(atomic(block(rest.take_front(count), at, to), list[i]->getBeginLoc(), to));

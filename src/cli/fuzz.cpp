@@ -17,6 +17,7 @@
 #include "cli/judge.h"
 #include "cli/judge_options.h"
 #include "cli/launch.h"
+#include "cli/launch_functions.h"
 #include "cli/options.h"
 #include "cli/schedule_options.h"
 
@@ -83,8 +84,10 @@ int fuzz(const FuzzOptions& options) {
   if (!words) return refuse(words.error());
   const auto runtime = campaign::find_runtime();
   if (!runtime) return refuse(runtime.error());
-  const auto program = campaign::Program::find(*words, *runtime);
+  auto program = campaign::Program::find(*words, *runtime);
   if (!program) return refuse(program.error());
+  const FunctionTable functions(program->path());
+  program->know_functions(functions.path());
   campaign::Options wanted = for_campaign(options, *words);
   std::optional<campaign::Corpus> corpus;
   if (!options.corpus.empty()) {

@@ -28,7 +28,9 @@ namespace tomos {
 
 namespace {
 
-constexpr std::string_view kHook = "__cyg_profile_func_enter";
+// Of gcc, and the name that it has in files with transactions (instrument/gcc_headers/tomos_tm.h).
+constexpr std::array<std::string_view, 2> kHooks = {"__cyg_profile_func_enter",
+                                                    "__tomos_profile_enter"};
 
 // The little that has to be known of an ELF file. Nothing in it is trusted.
 class ElfFile {
@@ -204,7 +206,10 @@ Result<bool> write_functions(const std::string& program, const std::string& tabl
   linked.push_back(real);
   std::vector<std::string> modules = libraries_beside(real);
   modules.insert(modules.end(), linked.begin(), linked.end());
-  std::erase_if(modules, [](const std::string& path) { return !ElfFile(path).imports(kHook); });
+  std::erase_if(modules, [](const std::string& path) {
+    ElfFile file(path);
+    return std::ranges::none_of(kHooks, [&](std::string_view hook) { return file.imports(hook); });
+  });
   if (modules.empty()) return false;
   std::ranges::sort(modules);
   const auto again = std::ranges::unique(modules);
@@ -226,6 +231,14 @@ Result<bool> write_functions(const std::string& program, const std::string& tabl
               .remedy = "Make room on the disk, or let TMPDIR name another folder."});
   }
   return true;
+}
+
+FunctionTable::FunctionTable(const std::string& program) {
+  auto folder = RecordingFolder::temporary("tomos-functions-");
+  if (!folder) return;
+  folder_.emplace(std::move(*folder));
+  const std::string table = folder_->path() + "/functions";
+  if (write_functions(program, table).value_or(false)) path_ = table;
 }
 
 }  // namespace tomos

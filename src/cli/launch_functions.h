@@ -1,8 +1,10 @@
 // The functions of a program that was compiled without the pass plugin (by g++), for its runtime.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "cli/record_program.h"
 #include "event/error.h"
 
 namespace tomos {
@@ -15,5 +17,17 @@ namespace tomos {
 //
 // separated by tabs, sorted by module and address. A file that is no ELF file has no functions.
 Result<bool> write_functions(const std::string& program, const std::string& table);
+
+// Such a table for a program that is scheduled and not recorded, as long as this lives.
+class FunctionTable {
+ public:
+  explicit FunctionTable(const std::string& program);
+  // Empty if the program needs none, or none could be made: it can do without.
+  const std::string& path() const { return path_; }
+
+ private:
+  std::optional<RecordingFolder> folder_;
+  std::string path_;
+};
 
 }  // namespace tomos

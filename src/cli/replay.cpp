@@ -25,6 +25,7 @@
 #include "cli/judge.h"
 #include "cli/judge_options.h"
 #include "cli/launch.h"
+#include "cli/launch_functions.h"
 #include "cli/options.h"
 #include "cli/schedule_options.h"
 #include "report/layout.h"
@@ -220,8 +221,10 @@ int replay(const ReplayOptions& options) {
   if (!task) return refuse(task.error());
   const auto runtime = campaign::find_runtime();
   if (!runtime) return refuse(runtime.error());
-  const auto program = campaign::Program::find(task->words, *runtime);
+  auto program = campaign::Program::find(task->words, *runtime);
   if (!program) return refuse(program.error());
+  const FunctionTable functions(program->path());
+  program->know_functions(functions.path());
   auto file = report_file(options.report);
   if (!file) return refuse(file.error());
 

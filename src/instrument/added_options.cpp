@@ -41,6 +41,14 @@ std::vector<std::string> compile_options(Family family, const Folders& folders) 
   return options;
 }
 
+// gcc 12 crashes where it makes a transactional copy of a function with -fsanitize=thread's calls
+// at its ends, and, when it optimises, where it finds its calls for accesses in a transaction. So
+// functions are told by those of -finstrument-functions alone, made fit for that by the header.
+std::vector<std::string> transaction_options(const Folders& folders) {
+  return {"-include", (folders.library / "gcc" / "include" / "tomos_tm.h").string(), "--param",
+          "tsan-instrument-func-entry-exit=0"};
+}
+
 std::vector<std::string> link_options(Family family, const Folders& folders,
                                       bool standard_libraries) {
   std::vector<std::string> options;

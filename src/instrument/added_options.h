@@ -22,6 +22,10 @@ std::vector<std::string> include_options(const Folders& folders);
 
 std::vector<std::string> compile_options(Family family, const Folders& folders);
 
+// More of them, for gcc's -fgnu-tm; the last ones go behind the user's.
+std::vector<std::string> transaction_options(const Folders& folders);
+inline constexpr const char* kTransactionsLast = "-O0";
+
 // In front of the user's libraries: what the runtime interposes must be found there first.
 std::vector<std::string> link_options(Family family, const Folders& folders,
                                       bool standard_libraries);

@@ -239,6 +239,7 @@ class Reader {
     if (word == "-m32" || word == "-mx32" || word == "-m16") request_.machine_option = word;
     if (word == "-m64") request_.machine_option.clear();
     if (word.starts_with("--target=")) target(word.substr(9), std::string(word));
+    if (word == "-fgnu-tm" || word == "-fno-gnu-tm") request_.transactions = word == "-fgnu-tm";
     if (word.starts_with("-fsanitize=")) sanitize(word.substr(11), true);
     if (word.starts_with("-fno-sanitize=")) sanitize(word.substr(14), false);
   }

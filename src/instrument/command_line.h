@@ -16,6 +16,7 @@ struct Request {
   bool standard_libraries = true;
   bool refuses_thread = false;  // -fno-sanitize=thread has the last word: not to be instrumented
   bool asks_thread = false;     // -fsanitize=thread has
+  bool transactions = false;    // -fgnu-tm
   std::string static_option;    // -static or -static-pie, as given
   std::string machine_option;   // an option that asks for another machine than this one, as given
   std::set<std::string, std::less<>> sanitizers;

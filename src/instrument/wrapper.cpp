@@ -141,7 +141,7 @@ std::expected<Folders, std::string> find_folders() {
 }
 
 // What does not go together with us, with the reason and the remedy.
-std::expected<void, std::string> refuse(const Request& request) {
+std::expected<void, std::string> refuse(const Request& request, Family family) {
   for (const std::string_view other : {"address", "hwaddress", "memory", "leak", "dataflow",
                                        "kernel-address", "kernel-hwaddress", "kernel-memory"}) {
     if (request.sanitizers.contains(other)) {
@@ -150,6 +150,11 @@ std::expected<void, std::string> refuse(const Request& request) {
           " does not go together with Tomos: each brings a runtime that must be the only "
           "one to watch memory. Take it out of this build, or set TOMOS_DISABLE=1");
     }
+  }
+  if (request.transactions && family == Family::kClang) {
+    return Failure(
+        "-fgnu-tm is gcc's: clang has no transactions. Add --tomos-compiler=gcc (`tomos tm` needs "
+        "no compiler)");
   }
   if (!request.machine_option.empty()) {
     return Failure(request.machine_option +
@@ -199,18 +204,24 @@ std::expected<Words, std::string> complete(const Compiler& compiler, const Setti
   if (!folders) return Failure(folders.error());
 
   const bool quiet = settings.disabled || request.refuses_thread;
+  const bool transactions = request.transactions && compiler.family == Family::kGcc && !quiet;
   Words all;
   if (request.compiles) {
     all = quiet ? include_options(*folders) : compile_options(compiler.family, *folders);
+    if (transactions) {
+      const Words more = transaction_options(*folders);
+      all.insert(all.end(), more.begin(), more.end());
+    }
   }
   if (!settings.disabled) {
-    if (const auto fine = refuse(request); !fine) return Failure(fine.error());
+    if (const auto fine = refuse(request, compiler.family); !fine) return Failure(fine.error());
     if (request.links) {
       const Words more = link_options(compiler.family, *folders, request.standard_libraries);
       all.insert(all.end(), more.begin(), more.end());
     }
   }
   all.insert(all.end(), rest.begin(), rest.end());
+  if (transactions && request.compiles) all.emplace_back(kTransactionsLast);
   // The user's own -fsanitize=thread would make clang's driver link the sanitizer's runtime.
   if (!settings.disabled && request.asks_thread && compiler.family == Family::kClang) {
     all.emplace_back("-fno-sanitize=thread");

@@ -9,6 +9,7 @@
 
 #include "runtime/runtime.h"
 #include "runtime/spin_lock.h"
+#include "schedule/control.h"
 
 namespace tomos::runtime {
 
@@ -123,20 +124,48 @@ void know_functions_of(const char* module, Address bias) {
 
 using namespace tomos::runtime;
 
+extern "C" void __tsan_func_entry(void* site);
+extern "C" void __tsan_func_exit();
+
+#define CALLER reinterpret_cast<Address>(__builtin_return_address(0))
+#define FRAME reinterpret_cast<Address>(__builtin_frame_address(0))
+
+namespace {
+
+void tell_entered(void* function, Address pc, Address stack_pointer) {
+  const bool scheduled = tomos::schedule::self != nullptr;
+  if (current_thread == nullptr && !scheduled) return;
+  FunctionDescriptor& descriptor = find(reinterpret_cast<Address>(function));
+  if (scheduled) enter_block(descriptor, pc);
+  if (current_thread != nullptr) enter_function(descriptor, pc, stack_pointer);
+}
+
+void tell_left(void* function, Address pc) {
+  const bool scheduled = tomos::schedule::self != nullptr;
+  if (current_thread == nullptr && !scheduled) return;
+  FunctionDescriptor& descriptor = find(reinterpret_cast<Address>(function));
+  if (scheduled) leave_block(descriptor);
+  if (current_thread != nullptr) leave_function(descriptor, pc);
+}
+
+}  // namespace
+
 extern "C" {
 #pragma GCC visibility push(default)
 
-void __cyg_profile_func_enter(void* function, void*) {
-  if (current_thread == nullptr) return;
-  enter_function(find(reinterpret_cast<Address>(function)),
-                 reinterpret_cast<Address>(__builtin_return_address(0)),
-                 reinterpret_cast<Address>(__builtin_frame_address(0)));
+void __cyg_profile_func_enter(void* function, void*) { tell_entered(function, CALLER, FRAME); }
+
+void __cyg_profile_func_exit(void* function, void*) { tell_left(function, CALLER); }
+
+// Files with transactions (gcc_headers/tomos_tm.h): also what __tsan_func_entry and _exit tell.
+void __tomos_profile_enter(void* function, void* site) {
+  __tsan_func_entry(site);
+  tell_entered(function, CALLER, FRAME);
 }
 
-void __cyg_profile_func_exit(void* function, void*) {
-  if (current_thread == nullptr) return;
-  leave_function(find(reinterpret_cast<Address>(function)),
-                 reinterpret_cast<Address>(__builtin_return_address(0)));
+void __tomos_profile_exit(void* function, void*) {
+  tell_left(function, CALLER);
+  __tsan_func_exit();
 }
 
 #pragma GCC visibility pop

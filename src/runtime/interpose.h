@@ -25,6 +25,8 @@ struct RealFunction {
 void resolve_real_functions();
 // NOLINTNEXTLINE(bugprone-dynamic-static-initializers): it is constinit
 extern bool real_functions_resolved;
+// Those of libitm, when the first transaction begins: there are many, and few programs need them.
+void resolve_libitm();
 // In a library that came later and is not in the global scope: libstdc++ below a plug-in.
 void* find_in_libstdcxx(const char* name);
 
@@ -47,6 +49,9 @@ void watch_process();  // interpose_process.cpp
 // Whether the code at this return address was compiled by our wrappers. Others' accesses are not
 // told: what a library does inside is its own business.
 bool from_instrumented(Address pc);
+
+// Whether some module can tell whether libitm runs its transactions.
+bool depends_on_libitm();
 
 // Accesses that a function makes on behalf of its caller, if the caller's count.
 class Teller {

@@ -23,12 +23,21 @@ namespace {
 // Only the program's first thread can come here: another is made by pthread_create, which is ours.
 constinit bool resolving = false;
 
+bool is_of_libitm(const RealFunction& function) {
+  constexpr char kPrefix[] = "_ITM_";
+  for (std::size_t i = 0; kPrefix[i] != 0; ++i) {
+    if (function.name[i] != kPrefix[i]) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void resolve_real_functions() {
   if (resolving) return;
   resolving = true;
   for (RealFunction* function = __start_tomos_real; function != __stop_tomos_real; ++function) {
+    if (is_of_libitm(*function)) continue;
     if (function->version != nullptr) {
       function->address = dlvsym(RTLD_NEXT, function->name, function->version);
     }
@@ -50,6 +59,14 @@ namespace {
 }
 
 }  // namespace
+
+void resolve_libitm() {
+  // Never closed, as whoever calls us has it open.
+  void* const library = dlopen("libitm.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  for (RealFunction* function = __start_tomos_real; function != __stop_tomos_real; ++function) {
+    if (is_of_libitm(*function)) function->address = dlsym(library, function->name);
+  }
+}
 
 void* find_in_libstdcxx(const char* name) {
   void* const library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_NOLOAD);

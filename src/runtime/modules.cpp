@@ -38,8 +38,9 @@ std::size_t path_length = 0;
 constexpr unsigned kCallerBits = 10;
 std::atomic<Address> callers[1U << kCallerBits];
 
-// Instrumented code imports entry points of ours; their names are in the string table.
-bool imports_entry_points(const dl_phdr_info& info, const ElfW(Dyn) * dynamic) {
+// Whether a module imports one of these: their names are in its string table.
+template <std::size_t N>
+bool imports(const dl_phdr_info& info, const ElfW(Dyn) * dynamic, const char* const (&wanted)[N]) {
   const char* strings = nullptr;
   std::size_t size = 0;
   for (; dynamic->d_tag != DT_NULL; ++dynamic) {
@@ -49,13 +50,18 @@ bool imports_entry_points(const dl_phdr_info& info, const ElfW(Dyn) * dynamic) {
   if (strings == nullptr) return false;
   // Some modules (the vdso) are not relocated.
   if (reinterpret_cast<Address>(strings) < info.dlpi_addr) strings += info.dlpi_addr;
-  constexpr char kWanted[] = "\0__tsan_func_entry";
-  constexpr std::size_t kLength = sizeof(kWanted);
-  for (std::size_t i = 0; i + kLength <= size; ++i) {
-    if (__builtin_memcmp(strings + i, kWanted, kLength) == 0) return true;
+  for (const char* const name : wanted) {
+    const std::size_t length = __builtin_strlen(name) + 1;
+    for (std::size_t i = 1; i + length <= size; ++i) {
+      if (strings[i - 1] == 0 && __builtin_memcmp(strings + i, name, length) == 0) return true;
+    }
   }
   return false;
 }
+
+// Instrumented code imports entry points of ours; the second stands for the first where there are
+// transactions.
+constexpr const char* kEntryPoints[] = {"__tsan_func_entry", "__tomos_profile_enter"};
 
 Module describe(const dl_phdr_info& info) {
   Module module{.bias = info.dlpi_addr,
@@ -67,7 +73,7 @@ Module describe(const dl_phdr_info& info) {
     const Address start = info.dlpi_addr + header.p_vaddr;
     const Address end = start + header.p_memsz;
     if (header.p_type == PT_DYNAMIC) {
-      module.instrumented = imports_entry_points(info, reinterpret_cast<const ElfW(Dyn)*>(start));
+      module.instrumented = imports(info, reinterpret_cast<const ElfW(Dyn)*>(start), kEntryPoints);
     }
     if (header.p_type != PT_LOAD) continue;
     if (start < module.first) module.first = start;
@@ -88,7 +94,7 @@ Module describe(const dl_phdr_info& info) {
 bool is_system_library(const char* path) {
   constexpr const char* kSystem[] = {"ld-linux",    "libc.so",  "libc++.so",  "libc++abi.so",
                                      "libgcc_s.so", "libm.so",  "libpthread", "libstdc++.so",
-                                     "libdl.so",    "librt.so", "linux-vdso"};
+                                     "libdl.so",    "librt.so", "linux-vdso", "libitm.so"};
   const char* name = path;
   for (const char* at = path; *at != 0; ++at) {
     if (*at == '/') name = at + 1;
@@ -120,6 +126,12 @@ const char* keep_path(const char* path) {
   return kept;
 }
 
+// Our own, which offers what instrumented code imports, and whose data is nobody's business.
+bool is_runtime(const Module& module) {
+  const auto own = reinterpret_cast<Address>(&modules);
+  return own >= module.first && own < module.end;
+}
+
 struct Walk {
   Thread* thread;
   bool again;
@@ -128,10 +140,7 @@ struct Walk {
 int visit(dl_phdr_info* info, std::size_t, void* data) {
   auto* walk = static_cast<Walk*>(data);
   Module module = describe(*info);
-  if (module.first == ~Address{0}) return 0;
-  // The runtime itself offers what instrumented code imports, and its data is nobody's business.
-  const auto own = reinterpret_cast<Address>(&modules);
-  if (own >= module.first && own < module.end) return 0;
+  if (module.first == ~Address{0} || is_runtime(module)) return 0;
   bool known = false;
   for (std::size_t i = 0; i < module_count; ++i) {
     if (modules[i].bias == module.bias && modules[i].first == module.first &&
@@ -164,6 +173,43 @@ void record_modules(Thread& thread, bool again) {
   Walk walk{.thread = &thread, .again = again};
   dl_iterate_phdr(visit, &walk);
   for (std::atomic<Address>& caller : callers) caller.store(0, std::memory_order_relaxed);
+}
+
+namespace {
+
+int visit_for_functions(dl_phdr_info* info, std::size_t, void*) {
+  char space[4096];
+  if (const char* path = path_of(*info, space); path != nullptr) {
+    know_functions_of(path, info->dlpi_addr);
+  }
+  return 0;
+}
+
+int visit_for_libitm(dl_phdr_info* info, std::size_t, void* found) {
+  constexpr const char* kWanted[] = {"_ITM_abortTransaction", "_ITM_addUserCommitAction",
+                                     "_ITM_addUserUndoAction", "_ITM_inTransaction",
+                                     "_ITM_getTransactionId"};
+  char space[4096];
+  const char* path = path_of(*info, space);
+  // libitm has what the others import.
+  if (is_runtime(describe(*info)) || (path != nullptr && is_system_library(path))) return 0;
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const ElfW(Phdr)& header = info->dlpi_phdr[i];
+    if (header.p_type != PT_DYNAMIC) continue;
+    const auto* dynamic = reinterpret_cast<const ElfW(Dyn)*>(info->dlpi_addr + header.p_vaddr);
+    *static_cast<bool*>(found) |= imports(*info, dynamic, kWanted);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void know_all_functions() { dl_iterate_phdr(visit_for_functions, nullptr); }
+
+bool depends_on_libitm() {
+  bool found = false;
+  dl_iterate_phdr(visit_for_libitm, &found);
+  return found;
 }
 
 void modules_changed() {

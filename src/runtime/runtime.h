@@ -290,6 +290,9 @@ void close_transaction(Thread& thread, Address pc);
 void reopen_transaction(Thread& thread);  // for the functions that the thread is in already
 void enter_function(FunctionDescriptor& function, Address pc, Address stack_pointer);
 void leave_function(FunctionDescriptor& function, Address pc);
+// The same for the scheduler.
+void enter_block(FunctionDescriptor& function, Address pc);
+void leave_block(const FunctionDescriptor& function);
 void record_all_labels(Thread& thread);
 std::uint32_t critical_section_label(Address pc);
 
@@ -308,6 +311,8 @@ void know_functions_of(const char* module, Address bias);
 
 // --- modules.cpp
 void record_modules(Thread& thread, bool again);
+// The same for functions alone, in a process that is not recorded.
+void know_all_functions();
 // At an operation that synchronises: names whoever called it, once, if it is a library that is not
 // instrumented.
 void note_synchronising(Thread& thread, Address pc);

@@ -290,7 +290,12 @@ std::atomic<int> set_up_state = 0;  // 0: not yet, 1: somebody is at it, 2: done
 
 void really_set_up() {
   read_config();
-  if (config.recording == nullptr) return;
+  if (config.recording == nullptr) {
+    // The scheduler has a use for functions, too.
+    read_function_table(config.functions);
+    if (config.functions != nullptr) know_all_functions();
+    return;
+  }
   void* memory = mmap(nullptr, kMaxThreads * sizeof(Thread*), PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED || !set_up_shadow()) return;

@@ -434,6 +434,8 @@ struct Inside {
 };
 constinit thread_local Inside inside_of = {};
 
+}  // namespace
+
 [[gnu::noinline]] void enter_block(FunctionDescriptor& function, Address pc) {
   const bool first = inside_of.functions++ == 0;
   if (inside_of.function == &function) ++inside_of.times;
@@ -454,8 +456,6 @@ constinit thread_local Inside inside_of = {};
   inside_of.function = nullptr;
   schedule::block_ends();
 }
-
-}  // namespace
 
 }  // namespace tomos::runtime
 

@@ -19,7 +19,9 @@
 // - Of stale: not if A took what it read. It took x if it wrote x, too: then it holds a ticket, and
 //   only writing x again by means of what A read does harm. It took an element if it moved on the
 //   variable that chose it, as a queue does.
-// - Of stale: not if B only looks again: `while (!ready()) ;`.
+// - Of stale: not if B only looks again: `while (!ready()) ;`. Less sure if all that A decides is
+//   that B runs, and B looks at x again before it writes it: `if (best() < n) set_if_better(n);`.
+//   That is right unless somebody counts on B's having written.
 //
 // RwW of the paper is the case of stale in which B writes x.
 #include "tm/anomalies.h"
@@ -119,7 +121,10 @@ class AnomalyFinder {
                           .cut = cut,
                           .second = second,
                           .one = at,
-                          .other = touches(of(second), at) ? at : *other});
+                          .other = touches(of(second), at) ? at : *other,
+                          .doubt = only_control && writes_back && of(second).asked.contains(at)
+                                       ? "the 2nd half looks again before it writes"
+                                       : ""});
       }
     }
   }

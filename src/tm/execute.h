@@ -27,12 +27,16 @@ using Origins = Few<Origin>;
 struct Value {
   Few<LocationId> points;  // where it may lead
   Origins origins;
-  Origins validates;  // of a condition: these were compared with what is there now
+  // Of a condition: these are what is there now, if it holds, and if it does not.
+  Origins if_true;
+  Origins if_false;
 
+  // Of what may be one or the other nothing is known as a condition.
   void join(const Value& other) {
     points.insert(other.points);
     origins.insert(other.origins);
-    validates.insert(other.validates);
+    if_true = {};
+    if_false = {};
   }
   friend bool operator==(const Value&, const Value&) = default;
 };
@@ -60,7 +64,7 @@ class Executor {
   };
   struct Control {
     Origins origins;
-    Origins validates;
+    Origins validates;       // what is there now, since we are here
     std::uint32_t told = 0;  // the execution that is known to depend on it
   };
   struct Loop {

@@ -58,7 +58,10 @@ void Executor::leave(State& into, std::size_t guards) {
 Value Executor::branch(const Node& node) {
   const Value condition = eval(node.children[0]);
   if (!state_.reachable) return {};
-  const Control control = {.origins = condition.origins, .validates = condition.validates};
+  // The second operand of `||` is reached if the first does not hold.
+  const bool is_or = node.negated;
+  const Origins& here = is_or ? condition.if_false : condition.if_true;
+  const Origins& otherwise = is_or ? condition.if_true : condition.if_false;
   const auto breaks = [&] {
     return calls_.back().loops.empty() ? 0 : calls_.back().loops.back().left;
   };
@@ -83,10 +86,11 @@ Value Executor::branch(const Node& node) {
     return std::tuple(value, std::move(call_asked), std::move(loop_asked));
   };
   State other = state_;
-  controls_.push_back(control);
+  controls_.push_back({.origins = condition.origins, .validates = here});
   auto [result, call_asked, loop_asked] = way(node.children[1]);
   std::swap(state_, other);
   if (node.children.size() > 2) {
+    controls_.back() = {.origins = condition.origins, .validates = otherwise};
     auto [second, more_call, more_loop] = way(node.children[2]);
     result.join(second);
     std::ranges::move(more_call, std::back_inserter(call_asked));
@@ -95,6 +99,9 @@ Value Executor::branch(const Node& node) {
   controls_.pop_back();
   // Where one way leaves and the other goes on, the rest depends on the condition, too.
   const bool breaks_out = breaks() != broken;
+  Control control = {.origins = condition.origins, .validates = {}};
+  if (!other.reachable) control.validates = otherwise;
+  if (!state_.reachable) control.validates = here;
   if (!control.origins.empty() && (state_.reachable || other.reachable || breaks_out)) {
     if (calls_.back().left != returned) call_asked.push_back(control);
     if (breaks_out) loop_asked.push_back(control);
@@ -106,7 +113,14 @@ Value Executor::branch(const Node& node) {
     origin.implicit = true;
     result.origins.insert(origin);
   }
-  result.validates.insert(condition.validates);
+  // Of `a && b` both hold if it does; of `a || b` neither does if it does not.
+  const bool is_pair = node.children.size() == 2;
+  Origins& both = is_or ? result.if_false : result.if_true;
+  Origins known = is_pair ? both : Origins();
+  if (is_pair) known.insert(here);
+  result.if_true = {};
+  result.if_false = {};
+  both = std::move(known);
   return result;
 }
 
@@ -120,7 +134,7 @@ void Executor::iteration(const Node& node, bool test_first) {
     calls_.back().loops.back().breaks.join(state_);
     if (!condition.origins.empty()) {
       calls_.back().loops.back().residual.push_back(
-          {.origins = condition.origins, .validates = condition.validates});
+          {.origins = condition.origins, .validates = condition.if_true});
     }
   };
   if (test_first) decide();
@@ -256,6 +270,13 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
   if (now == 0) return;
   Transaction& transaction = traces_.transactions[executions_[now]];
   if (writes) {
+    Few<LocationId> asked;
+    for_each_control([&](const Control& control) {
+      for (const Origin& origin : control.origins) {
+        if (origin.execution == now && !origin.implicit) asked.insert(origin.location);
+      }
+    });
+    transaction.asked = transaction.writes.empty() ? asked : in_both(transaction.asked, asked);
     transaction.writes.emplace(at, node.position);
   } else {
     transaction.reads.emplace(at, node.position);
@@ -339,7 +360,7 @@ Value Executor::described(const DescribedMethod& method, const std::vector<Value
     }
     at.origins.insert(given);
     if (effect.writes) {
-      store(at, {.points = {}, .origins = result.origins, .validates = {}}, node);
+      store(at, {.points = {}, .origins = result.origins, .if_true = {}, .if_false = {}}, node);
     } else {
       result.origins.insert(load(at, node).origins);
     }

@@ -146,7 +146,8 @@ void Executor::keep(LocationId at, const Value& value, bool strong) {
   } else {
     kept.join(value);
   }
-  kept.validates = {};
+  kept.if_true = {};
+  kept.if_false = {};
   if (kept.origins.size() > kMostOrigins) {
     kept.origins.shorten(kMostOrigins);
     traces_.complete = false;
@@ -173,7 +174,7 @@ Value Executor::load(const Place& from, const Node& node) {
 }
 
 void Executor::store(const Place& to, const Value& value, const Node& node) {
-  Value stored = {.points = value.points, .origins = value.origins, .validates = {}};
+  Value stored = {.points = value.points, .origins = value.origins, .if_true = {}, .if_false = {}};
   stored.origins.insert(chosen_here());
   for (const LocationId at : to.at) {
     if (is_shared(at)) {
@@ -208,7 +209,8 @@ void Executor::copy(const Place& to, const Place& from, const std::string& type,
 Value Executor::compare(const Node& node) {
   const Value left = eval(node.children[0]);
   const Value right = eval(node.children[1]);
-  Value result = {.points = {}, .origins = left.origins, .validates = {}};
+  Value result = {.points = {}, .origins = left.origins, .if_true = {}, .if_false = {}};
+  Origins& equal = node.negated ? result.if_false : result.if_true;
   result.origins.insert(right.origins);
   note_meeting(result.origins);
   const auto validate = [&](const Origins& old, const Origins& fresh) {
@@ -219,7 +221,7 @@ Value Executor::compare(const Node& node) {
       });
       if (!read_again) continue;
       for (const bool implicit : {false, true}) {
-        result.validates.insert(
+        equal.insert(
             {.execution = origin.execution, .location = origin.location, .implicit = implicit});
       }
     }
@@ -229,7 +231,7 @@ Value Executor::compare(const Node& node) {
     validate(right.origins, left.origins);
   }
   // What it comes to depends on what is there now.
-  for (const Origin& origin : result.validates) result.origins.erase(origin);
+  for (const Origin& origin : equal) result.origins.erase(origin);
   return result;
 }
 
@@ -273,10 +275,14 @@ Value Executor::eval(NodeId id) {
       return load(place(node.children[0]), node);
     case NodeKind::kAddress: {
       const Place at = place(node.children[0]);
-      return {.points = at.at, .origins = at.origins, .validates = {}};
+      return {.points = at.at, .origins = at.origins, .if_true = {}, .if_false = {}};
     }
-    case NodeKind::kOperator:
-      return join_of(node);
+    case NodeKind::kOperator: {
+      if (!node.negated) return join_of(node);
+      Value value = eval(node.children[0]);
+      std::swap(value.if_true, value.if_false);
+      return value;
+    }
     case NodeKind::kCompare:
       return compare(node);
     case NodeKind::kAssign:
@@ -292,7 +298,7 @@ Value Executor::eval(NodeId id) {
       const Place from = place(node.children[1]);
       const Place to = place(node.children[0]);
       copy(to, from, node.name, node);
-      return {.points = to.at, .origins = {}, .validates = {}};
+      return {.points = to.at, .origins = {}, .if_true = {}, .if_false = {}};
     }
     case NodeKind::kNew: {
       Value made;
@@ -394,7 +400,6 @@ Value Executor::eval(NodeId id) {
       for (const Control& control : calls_.back().residual) {
         value.origins.insert(made_implicit(control.origins));
       }
-      value.validates = {};
       Call& call = calls_.back();
       call.result.join(value);
       leave(call.returns, call.guards);

@@ -138,6 +138,10 @@ Finding finding_of(const Program& program, const Traces& traces, const Race& rac
   Finding finding = {
       .analysis = "tm", .kind = tomos::Kind::kRace, .verdict = Certainty::kPredicted};
   finding.pattern = "race";
+  const Location::Kind kind = traces.locations[traces.locations.root(race.one.location)].kind;
+  if (kind == Location::Kind::kNew || kind == Location::Kind::kUnknown) {
+    finding.doubt = "objects that are made at one place count as one, and these may be two";
+  }
   finding.message =
       fmt::format("{} {} {} outside of any transaction, and {} {} it at the same time{}.",
                   race.one.function, does(race.one), name, race.other.function, does(race.other),

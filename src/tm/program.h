@@ -38,8 +38,8 @@ struct Node {
     kConstant,  //
     kLoad,      // of the place children[0]
     kAddress,   // of the place children[0]
-    kOperator,  // depends on all children
-    kCompare,   // whether children[0] and children[1] are equal, or not
+    kOperator,  // depends on all children; `negated`: not children[0]
+    kCompare,   // whether children[0] and children[1] are equal; `negated`: whether they are not
     kAssign,    // children[0] = children[1]
     kUpdate,    // children[0] += children[1]: read and written
     kCopy,      // the object at children[1] into the object at children[0]; name: their class
@@ -54,7 +54,7 @@ struct Node {
     kJoin,  // the thread at the place children[0] has ended; none: all of them
     // Statements.
     kSequence,  //
-    kIf,        // condition, then, else
+    kIf,        // condition, then, else; `negated`: condition || children[1]
     kLoop,      // condition, body; condition kNoNode: left by break only
     kDo,        // body, then condition
     kReturn,    // children[0], or nothing
@@ -67,6 +67,7 @@ struct Node {
   };
   Kind kind = Kind::kConstant;
   bool writes = false;  // kContainer
+  bool negated = false;
   // An access that needs no transaction: std::atomic. Of kNew: if it is given to a thread, that
   // thread alone has it.
   bool quiet = false;

@@ -41,7 +41,8 @@ struct Transaction {
   // An element that was read, and what said which: if that is moved on here, too, the element was
   // taken and is nobody else's.
   std::map<LocationId, Few<LocationId>> chosen_by;
-  Few<ThreadId> alive;  // threads that may run beside it, as far as its own thread made them
+  Few<LocationId> asked;  // that it reads to decide whether it writes anything at all
+  Few<ThreadId> alive;    // threads that may run beside it, as far as its own thread made them
 };
 
 // What `from` read at `location` matters to `to`.

@@ -26,5 +26,5 @@ int main(void) {
   pthread_join(a, NULL);
   pthread_join(b, NULL);
   pthread_join(c, NULL);
-  return total;
+  return __extension__ total;
 }

@@ -300,9 +300,10 @@ class Peer {
       for (std::size_t i = 0; i < functions_.size(); ++i) {
         std::optional<Locks> now;
         for (const Call& call : calls_[i]) {
-          if (!entry[call.caller]) continue;
+          const std::optional<Locks>& before = entry[call.caller];
+          if (!before) continue;
           Locks here = translated(call.held, call.names);
-          here.merge(translated(*entry[call.caller], call.names));
+          here.merge(translated(*before, call.names));
           if (!now) {
             now = std::move(here);
           } else {
@@ -344,7 +345,8 @@ class Peer {
       return {};
     }
     if (std::ranges::none_of(at->second, &Access::writes)) return {};
-    std::optional<Locks> all;
+    Locks all;
+    bool is_first = true;
     for (const Access& access : at->second) {
       Locks held = access.held;
       held.insert(entries_[access.method].begin(), entries_[access.method].end());
@@ -355,15 +357,15 @@ class Peer {
           here.insert("this" + lock.substr(access.object.size()));
         }
       }
-      if (!all) {
+      if (std::exchange(is_first, false)) {
         all = std::move(here);
       } else {
-        std::erase_if(*all, [&](const std::string& lock) { return !here.contains(lock); });
+        std::erase_if(all, [&](const std::string& lock) { return !here.contains(lock); });
       }
     }
     const auto own =
-        std::ranges::find_if(*all, [](const auto& lock) { return lock.starts_with("this"); });
-    return all->empty() ? "" : own != all->end() ? *own : *all->begin();
+        std::ranges::find_if(all, [](const auto& lock) { return lock.starts_with("this"); });
+    return all.empty() ? "" : own != all.end() ? *own : *all.begin();
   }
 
   static std::string escaped(const std::string& text) {

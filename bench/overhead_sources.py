@@ -24,14 +24,18 @@ class Sources:
         if not target.exists():
             print(f"fetching the sources of {package}", file=sys.stderr, flush=True)
             self.prepare()
-            # A mirror may lack what it lists for an older release.
-            files = self.download(f"{package}/{self.release}") or self.download(f"{package}/stable")
+            # A mirror may lack what it lists for an older release, and a release may lack the package.
+            suites = (self.release, "stable", "unstable")
+            files = next(filter(None, (self.download(f"{package}/{suite}") for suite in suites)), None)
             if not files:
                 sys.exit(f"bench/{PROGRAM}: the mirror has no sources of {package}; name programs that do without it")
-            description = next(files.glob("*.dsc"))
             unpacked = self.folder / f"{package}.partial"
             shutil.rmtree(unpacked, ignore_errors=True)
-            self.run(["dpkg-source", "--no-check", "-x", str(description), str(unpacked)])
+            if description := next(files.glob("*.dsc"), None):
+                self.run(["dpkg-source", "--no-check", "-x", str(description), str(unpacked)])
+            else:
+                unpacked.mkdir()
+                self.run(["tar", "-xf", str(next(files.glob("*.orig.tar.*"))), "-C", str(unpacked), "--strip-components=1"])
             unpacked.rename(target)
         return target
 
@@ -52,12 +56,14 @@ class Sources:
         self.run(["apt-get", *self.options, "update"])
 
     def download(self, package):
-        """The folder with the files of a source package; nothing if they are not to be had."""
+        """The folder with the files of a source package; nothing if they are not to be had. The archive of its authors will do
+        where the mirror has only that."""
         files = self.folder / "files"
         shutil.rmtree(files, ignore_errors=True)
         files.mkdir()
         command = ["apt-get", *self.options, "source", "--download-only", package]
-        return files if subprocess.run(command, cwd=files, capture_output=True).returncode == 0 else None
+        done = subprocess.run(command, cwd=files, capture_output=True)
+        return files if done.returncode == 0 or list(files.glob("*.orig.tar.*")) else None
 
     def run(self, command):
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
@@ -67,7 +73,7 @@ class Sources:
 
 def source_entries(release):
     """apt's own entries for this release of Debian, asking for sources, in the format of .sources files."""
-    suites = " ".join({release: None, "stable": None})
+    suites = " ".join({release: None, "stable": None, "unstable": None})
     etc = pathlib.Path("/etc/apt")
     for file in sorted(etc.glob("sources.list.d/*.sources")):
         for entry in re.split(r"\n\s*\n", file.read_text()):

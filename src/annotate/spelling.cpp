@@ -19,6 +19,16 @@ std::string without_anonymous(std::string name) {
   return name;
 }
 
+// So are the names of classes that only one file knows: "(db/file.cpp)::Entry" is Entry.
+std::string without_files(std::string name) {
+  for (std::size_t end = name.find(")::"); end != std::string::npos; end = name.find(")::")) {
+    const std::size_t begin = name.rfind('(', end);
+    if (begin == std::string::npos) break;
+    name.erase(begin, end + 3 - begin);
+  }
+  return name;
+}
+
 std::string plain(std::string_view name) {
   const std::size_t at = name.rfind("::");
   return std::string(at == std::string_view::npos ? name : name.substr(at + 2));
@@ -86,6 +96,20 @@ std::expected<Spelling::Step, std::string> Spelling::root(const core::Lock& of,
     return Step{.text = as_seen_within(name, without_anonymous(std::string(within))),
                 .leads_to = class_of(field.type),
                 .is_pointer = field.is_pointer};
+  }
+  if (of.name.starts_with('&')) {
+    const std::size_t end = of.name.rfind("::");
+    const core::Class* any = class_of({.name = of.name.substr(1, end - 1)});
+    if (any == nullptr) return std::unexpected("its lock has no name there");
+    const std::string name = without_files(any->name);
+    if (name.find_first_of("(<@ ") != std::string::npos) {
+      return std::unexpected(fmt::format("{} has no name there", name));
+    }
+    return Step{
+        .text = fmt::format("&{}::{}", as_seen_within(name, without_anonymous(std::string(within))),
+                            of.name.substr(end + 2)),
+        .leads_to = nullptr,
+        .is_pointer = false};
   }
   if (method == nullptr) return std::unexpected("its lock has no name there");
   const auto parameter = std::ranges::find(method->parameters, of.name, &core::Parameter::name);

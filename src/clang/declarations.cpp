@@ -146,6 +146,7 @@ core::Field Unit::shared(const clang::ValueDecl& decl, QualType type) {
     made.guard.kind = core::Guard::Kind::kFinal;
   }
   made.is_pt_given = decl.hasAttr<clang::PtGuardedByAttr>();
+  made.is_given = decl.hasAttr<clang::GuardedVarAttr>();  // by which lock is to be found out
   if (const auto* given = decl.getAttr<clang::GuardedByAttr>()) {
     if (const auto lock = path(given->getArg(), {})) {
       made.guard = {.kind = core::Guard::Kind::kGuardedBy, .lock = lock_id(*lock)};

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "clang/unit.h"
+#include "core/any_object.h"
 
 namespace tomos::cpp {
 
@@ -98,6 +99,13 @@ std::optional<LockPath> Unit::path(const Expr* of, const Scope& scope) {
   }
   if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of)) {
     if (const auto* field = llvm::dyn_cast<clang::FieldDecl>(reference->getDecl())) {
+      // &Class::m in an attribute: that of any object.
+      if (reference->hasQualifier()) {
+        const core::LockId any =
+            core::of_any(program.locks, class_name(*field->getParent()), field_name(*field));
+        return LockPath{
+            .root = program.locks[any].name, .fields = {}, .type = type_of(field->getType())};
+      }
       // In C an attribute names a field like this.
       return LockPath{
           .root = "this", .fields = {field_name(*field)}, .type = type_of(field->getType())};
@@ -250,20 +258,28 @@ std::optional<LockCall> Unit::attribute_call(const FunctionDecl& callee, const S
   if (const auto* left = callee.getAttr<clang::ReleaseCapabilityAttr>()) {
     return LockCall{.kind = LockCall::Kind::kUnlock, .locks = locks(left->args())};
   }
-  if (const auto* tried = callee.getAttr<clang::TryAcquireCapabilityAttr>()) {
-    const Expr* success = tried->getSuccessValue()->IgnoreParenImpCasts();
+  // The older names are attributes of their own.
+  const auto tried = [&](const auto* by) -> std::optional<LockCall> {
+    if (by == nullptr) return std::nullopt;
+    const Expr* success = by->getSuccessValue()->IgnoreParenImpCasts();
     const auto* flag = llvm::dyn_cast<clang::CXXBoolLiteralExpr>(success);
     const auto* number = llvm::dyn_cast<clang::IntegerLiteral>(success);
     const bool yes = flag != nullptr     ? flag->getValue()
                      : number != nullptr ? number->getValue().getBoolValue()
                                          : true;
     return LockCall{
-        .kind = LockCall::Kind::kTryLock, .locks = locks(tried->args()), .true_is_held = yes};
-  }
-  if (const auto* held = callee.getAttr<clang::AssertCapabilityAttr>()) {
-    return LockCall{.kind = LockCall::Kind::kAssertHeld, .locks = locks(held->args())};
-  }
-  return std::nullopt;
+        .kind = LockCall::Kind::kTryLock, .locks = locks(by->args()), .true_is_held = yes};
+  };
+  if (auto made = tried(callee.getAttr<clang::TryAcquireCapabilityAttr>())) return made;
+  if (auto made = tried(callee.getAttr<clang::ExclusiveTrylockFunctionAttr>())) return made;
+  if (auto made = tried(callee.getAttr<clang::SharedTrylockFunctionAttr>())) return made;
+  const auto asserted = [&](const auto* by) -> std::optional<LockCall> {
+    if (by == nullptr) return std::nullopt;
+    return LockCall{.kind = LockCall::Kind::kAssertHeld, .locks = locks(by->args())};
+  };
+  if (auto made = asserted(callee.getAttr<clang::AssertCapabilityAttr>())) return made;
+  if (auto made = asserted(callee.getAttr<clang::AssertExclusiveLockAttr>())) return made;
+  return asserted(callee.getAttr<clang::AssertSharedLockAttr>());
 }
 
 std::optional<LockCall> Unit::pthread_call(llvm::StringRef name, const clang::CallExpr& call,

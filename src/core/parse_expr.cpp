@@ -271,8 +271,10 @@ ExprId ExprParser::sequence(Position where) {
   Expr made = {.kind = Expr::Kind::kSequence, .position = where};
   while (!failed() && !is("}")) {
     if (accept(";")) continue;
+    // A block of one expression stands for that, but ends with its brace.
+    const bool is_block = is("{");
     made.children.push_back(is("let") ? let(true) : expr());
-    const bool needs_no_sign = ends_with_brace(program[made.children.back()].kind);
+    const bool needs_no_sign = is_block || ends_with_brace(program[made.children.back()].kind);
     if (!needs_no_sign && !is("}") && !is(";")) {
       fail("`;` or `}` after an expression", "Put `;` between the expressions of a block.");
     }

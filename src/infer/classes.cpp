@@ -7,6 +7,7 @@
 #include <expected>
 #include <set>
 
+#include "core/any_object.h"
 #include "core/printer.h"
 
 namespace tomos::infer {
@@ -30,6 +31,7 @@ Classes::Classes(const core::Program& program, Locks& locks) : program_(program)
     classes_.emplace(of.name, &of);
     for (const Field& field : of.fields) {
       if (field.is_static) globals_.emplace(of.name + "::" + field.name, &field);
+      owners_.emplace(&field, &of);
     }
     for (const Method& method : of.methods) {
       const auto id = static_cast<MethodId>(methods_.size());
@@ -57,6 +59,11 @@ std::string Classes::display(const core::Position& position) const {
 const Class* Classes::find(std::string_view name) const {
   const auto at = classes_.find(name);
   return at == classes_.end() ? nullptr : at->second;
+}
+
+const Class* Classes::owner(const Field& field) const {
+  const auto at = owners_.find(&field);
+  return at == owners_.end() ? nullptr : at->second;
 }
 
 bool Classes::is_value(const Type& type) {
@@ -136,6 +143,35 @@ std::vector<FieldUse> Classes::all_fields(const Type& type, LockId self) {
     if (!field.is_static) made.push_back({.field = &field, .theta = theta(type, self)});
   }
   return made;
+}
+
+std::optional<LockId> Classes::of_any(const Type& root, LockId lock) const {
+  std::vector<std::string> names;
+  for (; locks_[lock].kind == Lock::Kind::kField; lock = locks_[lock].base) {
+    names.push_back(locks_[lock].name);
+  }
+  const Field* end = nullptr;
+  std::string type = root.name;
+  for (std::size_t i = names.size(); i-- > 0;) {
+    end = find_field(type, names[i]);
+    if (end == nullptr) return std::nullopt;
+    type = end->type.name;
+  }
+  const Class* of = end == nullptr ? nullptr : owner(*end);
+  if (of == nullptr) return std::nullopt;
+  return core::of_any(locks_, of->name, end->name);
+}
+
+const Field* Classes::find_field(std::string_view class_name, std::string_view name) const {
+  const Class* of = find(class_name);
+  if (of == nullptr) return nullptr;
+  for (const Field& field : of->fields) {
+    if (!field.is_static && field.name == name) return &field;
+  }
+  for (const Type& base : of->bases) {
+    if (const Field* found = find_field(base.name, name)) return found;
+  }
+  return nullptr;
 }
 
 std::optional<MethodUse> Classes::method(const Type& type, LockId self, std::string_view name) {

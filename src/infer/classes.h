@@ -54,6 +54,8 @@ class Classes {
 
   const core::Program& program() const { return program_; }
   const core::Class* find(std::string_view name) const;
+  // That a field is declared in.
+  const core::Class* owner(const core::Field& field) const;
   static bool is_value(const Type& type);  // nothing that could be a lock
   std::optional<FieldUse> field(const Type& type, LockId self, std::string_view name);
   std::optional<MethodUse> method(const Type& type, LockId self, std::string_view name);
@@ -63,6 +65,9 @@ class Classes {
   // The fields that a new object is given, those of the bases first.
   std::vector<FieldUse> all_fields(const Type& type, LockId self);
   std::vector<Type> bases(const Type& type, LockId self);
+  // A lock expression whose root has that type, as the lock of any object that the last field is
+  // of.
+  std::optional<LockId> of_any(const Type& root, LockId lock) const;
   Type self_type(const core::Class& of);
   // theta for the ghost parameters of the type's class, and this.
   Substitution theta(const Type& type, LockId self) const;
@@ -89,6 +94,7 @@ class Classes {
   };
 
   std::optional<Type> find_type(EnvId env, LockId lock);
+  const core::Field* find_field(std::string_view class_name, std::string_view name) const;
   std::string display(const core::Position& position) const;
   Result<void> check_class(const core::Class& of) const;
   Result<void> check_method(const core::Method& of) const;
@@ -100,6 +106,7 @@ class Classes {
   std::map<std::string, MethodId, std::less<>> functions_;
   std::map<std::pair<const core::Class*, std::string_view>, MethodId> members_;
   std::map<const core::Class*, MethodId> constructors_;
+  std::map<const core::Field*, const core::Class*> owners_;
   std::vector<MethodOf> methods_;
   std::vector<Binding> bindings_;
   std::map<std::pair<EnvId, LockId>, std::optional<Type>> types_;

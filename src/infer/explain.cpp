@@ -84,21 +84,13 @@ std::optional<Situation> exceeds(Conditionals& conditionals, Atomicity a, Atomic
   return std::nullopt;
 }
 
-Explainer::Explainer(const Solved& solved)
-    : program_(solved.program),
-      locks_(solved.locks),
-      classes_(solved.classes),
-      conditionals_(solved.conditionals),
-      constraints_(solved.constraints),
-      generated_(solved.generated) {}
-
 std::string Explainer::place(const core::Position& position) const {
-  return core::to_string(program_, position);
+  return core::to_string(solved_.program, position);
 }
 
 std::string Explainer::display(MethodId method) const {
   if (method == kMain) return "main";
-  const MethodOf& of = classes_[method];
+  const MethodOf& of = solved_.classes[method];
   if (!of.method->display.empty()) return of.method->display;
   if (of.owner == nullptr) return of.method->name;
   const std::string& owner = of.owner->display.empty() ? of.owner->name : of.owner->display;
@@ -128,22 +120,23 @@ Explanation Explainer::explain_own(NodeId node, const Situation& situation) {
 // In the situation, seen through all that stands around.
 Basic Explainer::evaluate(Atomicity atomicity) {
   for (std::size_t i = around_.size(); i-- > 0;) {
-    const Node& node = constraints_[around_[i]];
+    const Node& node = solved_.constraints[around_[i]];
     atomicity = node.kind == Node::Kind::kSync
-                    ? conditionals_.assume_held(atomicity, node.lock, true)
-                    : constraints_.apply(node, atomicity);
+                    ? solved_.conditionals.assume_held(atomicity, node.lock, true)
+                    : solved_.constraints.apply(node, atomicity);
   }
-  return conditionals_.evaluate(atomicity, [&](Predicate p) { return holds(situation_, p); });
+  return solved_.conditionals.evaluate(atomicity,
+                                       [&](Predicate p) { return holds(situation_, p); });
 }
 
 void Explainer::walk(NodeId id) {
   if (made_.broken) return;
-  const Node& node = constraints_[id];
+  const Node& node = solved_.constraints[id];
   switch (node.kind) {
     case Node::Kind::kConstant:
     case Node::Kind::kVariable:
     case Node::Kind::kTransaction:
-      leaf(node, evaluate(constraints_.value(id)));
+      leaf(node, evaluate(solved_.constraints.value(id)));
       return;
     case Node::Kind::kSequence:
       for (const NodeId child : node.children) walk(child);
@@ -157,7 +150,7 @@ void Explainer::walk(NodeId id) {
       return;
     case Node::Kind::kIterate: {
       // Whatever comes before it in the second round came after it in the first.
-      const Basic once = evaluate(constraints_.value(node.children[0]));
+      const Basic once = evaluate(solved_.constraints.value(node.children[0]));
       walk(node.children[0]);
       if (once != infer::iterate(once)) walk(node.children[0]);
       return;
@@ -178,11 +171,11 @@ void Explainer::walk(NodeId id) {
 }
 
 void Explainer::walk_sync(NodeId id) {
-  const Node& node = constraints_[id];
-  const Expr& of = program_[node.expr];
-  const Basic taking =
-      evaluate(conditionals_.synchronised(node.lock, node.protector, constant(Basic::kConst)));
-  const std::string lock = locks_.to_string(node.lock);
+  const Node& node = solved_.constraints[id];
+  const Expr& of = solved_.program[node.expr];
+  const Basic taking = evaluate(
+      solved_.conditionals.synchronised(node.lock, node.protector, constant(Basic::kConst)));
+  const std::string lock = solved_.locks.to_string(node.lock);
   const bool really = taking == Basic::kAtomic;
   if (taking == Basic::kError || really) {
     add({.basic = really ? Basic::kRight : Basic::kError,
@@ -218,7 +211,7 @@ void Explainer::walk_either(const Node& join) {
 // The branch that does most harm after the steps so far.
 NodeId Explainer::worst(const Node& join) {
   const auto harm = [&](NodeId child) {
-    const Basic basic = evaluate(constraints_.value(child));
+    const Basic basic = evaluate(solved_.constraints.value(child));
     if (basic == Basic::kError) return result_ == Basic::kError ? 4 : -1;
     if (basic == Basic::kCompound) return 3;
     if (basic == Basic::kAtomic) return 2;
@@ -236,12 +229,12 @@ std::string Explainer::object_of(const Expr& expr) const {
     case Expr::Kind::kUnlock:
     case Expr::Kind::kWait:
     case Expr::Kind::kSync: {
-      const Expr& of = program_[expr.children[0]];
+      const Expr& of = solved_.program[expr.children[0]];
       if (of.kind == Expr::Kind::kField) return object_of(of);
       return of.name;
     }
     case Expr::Kind::kField: {
-      const Expr& of = program_[expr.children[0]];
+      const Expr& of = solved_.program[expr.children[0]];
       const bool is_path = of.kind == Expr::Kind::kField || of.kind == Expr::Kind::kVariable;
       return is_path ? object_of(of) + "." + expr.name : expr.name;
     }
@@ -255,7 +248,7 @@ std::string Explainer::object_of(const Expr& expr) const {
 void Explainer::leaf(const Node& node, Basic basic) {
   if (basic == Basic::kConst || node.expr == core::kNoExpr) return;
   if (own_ && basic == Basic::kCompound && node.kind == Node::Kind::kVariable) return;
-  const Expr& of = program_[node.expr];
+  const Expr& of = solved_.program[node.expr];
   Step step = {.basic = basic, .object = object_of(of), .position = of.position};
   const auto op = [&]() -> std::string_view {
     switch (of.kind) {
@@ -281,9 +274,9 @@ void Explainer::leaf(const Node& node, Basic basic) {
   };
   step.op = op();
   if (basic == Basic::kError && node.kind == Node::Kind::kConstant) {
-    if (!conditionals_.basic(node.atomicity)) {
-      const Judged wanted = judge(conditionals_, node.atomicity);
-      if (!wanted.needed.empty()) step.missing = locks_.to_string(wanted.needed[0]);
+    if (!solved_.conditionals.basic(node.atomicity)) {
+      const Judged wanted = judge(solved_.conditionals, node.atomicity);
+      if (!wanted.needed.empty()) step.missing = solved_.locks.to_string(wanted.needed[0]);
     }
   }
   if (node.kind == Node::Kind::kVariable) {
@@ -291,15 +284,15 @@ void Explainer::leaf(const Node& node, Basic basic) {
     step.object = display(node.method);
     // What the callee asks about locks, answered from here.
     const std::function<void(Atomicity)> answer = [&](Atomicity a) {
-      if (conditionals_.basic(a)) return;
-      const Conditionals::Node asked = conditionals_.node(a);
-      const Atomicity question =
-          conditionals_.choice(asked.predicate, constant(Basic::kConst), constant(Basic::kError));
+      if (solved_.conditionals.basic(a)) return;
+      const Conditionals::Node asked = solved_.conditionals.node(a);
+      const Atomicity question = solved_.conditionals.choice(
+          asked.predicate, constant(Basic::kConst), constant(Basic::kError));
       const bool yes = evaluate(question) == Basic::kConst;
       step.inside[asked.predicate] = yes;
       answer(yes ? asked.then : asked.otherwise);
     };
-    answer(constraints_.assigned(node.method));
+    answer(solved_.constraints.assigned(node.method));
   }
   add(std::move(step));
 }
@@ -347,7 +340,7 @@ Explainer::Reason Explainer::reason(const Explanation& explanation) {
     made.waits = broken.op == "wait";
     const bool is_whole = broken.basic == Basic::kError || broken.basic == Basic::kCompound;
     if (!broken.callee || !is_whole) break;
-    const auto& body = generated_.bodies[static_cast<std::size_t>(*broken.callee)];
+    const auto& body = solved_.generated.bodies[static_cast<std::size_t>(*broken.callee)];
     if (!body) {
       made.text += fmt::format(", which is declared {}", core::to_string(broken.basic));
       break;

@@ -63,7 +63,7 @@ struct Solved {
 
 class Explainer {
  public:
-  explicit Explainer(const Solved& solved);
+  explicit Explainer(const Solved& solved) : solved_(solved) {}
 
   Explanation explain(NodeId node, const Situation& situation, Basic result);
   // Why it is compound, apart from calls of what is so itself: perhaps for no other reason.
@@ -91,13 +91,7 @@ class Explainer {
   std::string object_of(const core::Expr& expr) const;
   std::string place(const core::Position& position) const;
 
-  const core::Program& program_;
-  Locks& locks_;
-  Classes& classes_;
-  Conditionals& conditionals_;
-  Constraints& constraints_;
-  const Generated& generated_;
-
+  Solved solved_;
   Situation situation_;
   Basic result_ = Basic::kConst;
   bool own_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/any_object.h"
 #include "infer/flow_calls.h"
 #include "infer/ways.h"
 
@@ -52,10 +53,12 @@ class Walker {
     LockId path = Locks::kUnknown;
     bool unshared = false;
     std::optional<std::size_t> access;  // of the field that it was read from
+    const Field* field = nullptr;
   };
   struct Variable {
     Type type;
     LockId path = Locks::kUnknown;
+    const Field* field = nullptr;  // that it was read from, of some object
   };
   struct Loop {
     std::vector<Way> breaks;
@@ -108,7 +111,7 @@ class Walker {
   void leave() {
     if (!way_.reachable) return;
     Way last = way_;
-    for (const LockId lock : sections_) --last.holds[lock].depth;
+    for (const LockId lock : sections_) leave_section(last, lock);
     exits_.push_back(std::move(last));
     way_.reachable = false;
   }
@@ -157,6 +160,7 @@ class Walker {
     switch (of.kind) {
       case Expr::Kind::kVariable:
         way_.unshared.erase(of.name);  // whatever it is used for, others may learn of it
+        if (of.name == "this") made_.leaking.insert(current_);
         return variable(id);
       case Expr::Kind::kConstant:
       case Expr::Kind::kNull:
@@ -202,8 +206,7 @@ class Walker {
         sections_.push_back(lock);
         const Value value = expr(of.children[1]);
         sections_.pop_back();
-        if (way_.reachable) --way_.holds[lock].depth;
-        tidy(lock);
+        if (way_.reachable) leave_section(way_, lock);
         return value;
       }
       case Expr::Kind::kLock: {
@@ -214,7 +217,9 @@ class Walker {
       }
       case Expr::Kind::kTryLock: {
         const LockId lock = lock_of(of.children[0]);
-        if (lock != Locks::kUnknown) way_.holds[lock].maybe = true;
+        if (lock == Locks::kUnknown) return {.type = {.name = "int"}};
+        way_.holds[lock].maybe = true;
+        if (const auto any = of_any(lock)) way_.holds[*any].maybe = true;
         return {.type = {.name = "int"}};
       }
       case Expr::Kind::kUnlock:
@@ -244,7 +249,7 @@ class Walker {
         Loop& around = loops_.back();
         Way out = way_;
         for (std::size_t i = around.sections; i < sections_.size(); ++i) {
-          --out.holds[sections_[i]].depth;
+          leave_section(out, sections_[i]);
         }
         (of.kind == Expr::Kind::kBreak ? around.breaks : around.continues)
             .push_back(std::move(out));
@@ -270,13 +275,15 @@ class Walker {
     const Field* shared = classes_.global(of.name);
     if (shared == nullptr) return {};
     const auto at = access(id, *shared, {}, Access::Kind::kRead, false);
-    if (is_final(*shared)) {
-      fields_[locks_.variable(of.name)] = shared;
-      if (made_.changing.contains(shared)) made_.loose.insert(locks_.variable(of.name));
-    }
-    return {.type = shared->type,
-            .path = is_final(*shared) ? locks_.variable(of.name) : Locks::kUnknown,
-            .access = at};
+    return {.type = shared->type, .path = path_of_global(*shared, of.name), .access = at};
+  }
+
+  LockId path_of_global(const Field& shared, const std::string& name) {
+    if (!is_final(shared)) return Locks::kUnknown;
+    const LockId made = locks_.variable(name);
+    fields_[made] = &shared;
+    if (made_.changing.contains(&shared)) made_.loose.insert(made);
+    return made;
   }
 
   // Its index, if it was noted.
@@ -304,7 +311,8 @@ class Walker {
     const auto at = access(id, *use->field, use->theta, Access::Kind::kRead, object_value.unshared);
     return {.type = classes_.substitute(use->theta, use->field->type),
             .path = path(object_value.path, *use->field),
-            .access = at};
+            .access = at,
+            .field = use->field};
   }
 
   LockId path(LockId object_path, const Field& of) {
@@ -323,16 +331,22 @@ class Walker {
         of.kind == Expr::Kind::kUpdate ? Access::Kind::kUpdate : Access::Kind::kWrite;
     if (left.kind != Expr::Kind::kField) {
       const Value value = expr(of.children[1]);
-      if (const Field* shared = classes_.global(left.name)) access(id, *shared, {}, kind, false);
-      return {.type = value.type};
+      const Field* shared = classes_.global(left.name);
+      if (shared == nullptr) return {.type = value.type};
+      access(id, *shared, {}, kind, false);
+      if (kind == Access::Kind::kWrite) return {.type = shared->type, .path = value.path};
+      return {.type = shared->type, .path = path_of_global(*shared, left.name)};
     }
     const Value object_value = object(left.children[0]);
     const Value value = expr(of.children[1]);
-    if (auto use = classes_.field(object_value.type, object_value.path, left.name)) {
-      const auto at = access(id, *use->field, std::move(use->theta), kind, object_value.unshared);
-      if (at) made_.accesses[*at].empties = is_gone(program_, of.children[1]);
-    }
-    return {.type = value.type, .path = value.path};
+    const auto use = classes_.field(object_value.type, object_value.path, left.name);
+    if (!use) return {.type = value.type, .path = value.path};
+    const auto at = access(id, *use->field, use->theta, kind, object_value.unshared);
+    if (at) made_.accesses[*at].empties = is_gone(program_, of.children[1]);
+    // What is changed is still the same object, and its methods are called like this.
+    return {
+        .type = classes_.substitute(use->theta, use->field->type),
+        .path = kind == Access::Kind::kWrite ? value.path : path(object_value.path, *use->field)};
   }
 
   void arguments(ExprId call, std::size_t first, const Method* method, Substitution& theta) {
@@ -433,15 +447,15 @@ class Walker {
     const bool alias = value.path != Locks::kUnknown;
     const LockId own = locks_.variable(of.name);
     variables_[of.name] = {.type = of.type.name.empty() ? value.type : of.type,
-                           .path = alias ? value.path : own};
+                           .path = alias ? value.path : own,
+                           .field = alias ? nullptr : value.field};
     const bool is_new = program_[of.children[0]].kind == Expr::Kind::kNew;
     if (is_new && way_.reachable) way_.unshared.insert(of.name);
     Value result = expr(of.children[1]);
+    if (!alias) forget(own);
     variables_.erase(of.name);
     way_.unshared.erase(of.name);
     if (alias) return result;
-    // In the next round of a loop the name stands for something else.
-    std::erase_if(way_.holds, [&](const auto& one) { return locks_.root(one.first).first == own; });
     if (locks_.root(result.path).first == own) result.path = Locks::kUnknown;
     result.type = classes_.substitute({.pairs = {{of.name, Locks::kUnknown}}}, result.type);
     return result;
@@ -449,10 +463,32 @@ class Walker {
 
   // --- Ways and locks ---
 
+  // In the next round of a loop the name stands for something else.
+  void forget(LockId variable) {
+    std::vector<LockId> gone;
+    for (const auto& [lock, hold] : way_.holds) {
+      if (locks_.root(lock).first == variable) gone.push_back(lock);
+    }
+    for (const LockId lock : gone) {
+      const auto any = of_any(lock);
+      for (int i = way_.holds[lock].depth; any && i > 0; --i) drop(way_, *any);
+      way_.holds.erase(lock);
+    }
+  }
+
   LockId lock_of(ExprId id) {
     const Value value = object(id);
     if (!classes_.is_reentrant(value.type)) is_mutex_.insert(id);
     const auto end = fields_.find(value.path);
+    // Nobody knows whose it is; but it is one of those.
+    const bool is_somebodys =
+        value.path == Locks::kUnknown && value.field != nullptr && !value.field->is_static;
+    if (is_somebodys) {
+      made_.lock_fields.insert(value.field);
+      if (const core::Class* owner = classes_.owner(*value.field)) {
+        return core::of_any(locks_, owner->name, value.field->name);
+      }
+    }
     if (end == fields_.end()) {
       if (value.path != Locks::kUnknown) made_.locked_classes.insert(value.type.name);
       return value.path;
@@ -534,33 +570,44 @@ class Walker {
     }
   }
 
+  // Whose lock it is may be forgotten on the way to a field that it guards; of which class is not.
+  std::optional<LockId> of_any(LockId lock) const {
+    const auto [begin, length] = locks_.root(lock);
+    const std::string& root = locks_[begin].name;
+    if (const auto known = variables_.find(root); known != variables_.end()) {
+      const Field* from = length == 0 ? known->second.field : nullptr;
+      const core::Class* owner = from == nullptr ? nullptr : classes_.owner(*from);
+      if (owner != nullptr) return core::of_any(locks_, owner->name, from->name);
+      return classes_.of_any(known->second.type, lock);
+    }
+    const Field* shared = classes_.global(root);
+    return shared == nullptr ? std::nullopt : classes_.of_any(shared->type, lock);
+  }
+
   void take(LockId lock) {
     if (lock == Locks::kUnknown) return;
     ++way_.holds[lock].depth;
+    if (const auto any = of_any(lock)) ++way_.holds[*any].depth;
+  }
+
+  // What was taken, at the end of its block.
+  void leave_section(Way& way, LockId lock) {
+    drop(way, lock);
+    if (const auto any = of_any(lock)) drop(way, *any);
   }
 
   void exclude(LockId lock, ExprId id) {
-    if (lock == Locks::kUnknown || way_.holds.contains(lock) || !way_.reachable) return;
-    if (is_mutex_.contains(program_[id].children[0])) made_.excluded.insert({current_, lock});
+    if (lock == Locks::kUnknown || !way_.reachable) return;
+    if (!is_mutex_.contains(program_[id].children[0])) return;
+    if (!way_.holds.contains(lock)) made_.excluded.insert({current_, lock});
+    const auto any = of_any(lock);
+    if (any && !way_.holds.contains(*any)) made_.excluded.insert({current_, *any});
   }
 
   void give(LockId lock) {
     if (lock == Locks::kUnknown) return;
-    Hold& hold = way_.holds[lock];
-    if (hold.depth > 0) {
-      --hold.depth;
-    } else if (hold.maybe) {
-      hold.maybe = false;
-    } else {
-      presume(lock);
-      hold.released = true;
-    }
-    tidy(lock);
-  }
-
-  void tidy(LockId lock) {
-    const auto at = way_.holds.find(lock);
-    if (at != way_.holds.end() && at->second == Hold()) way_.holds.erase(at);
+    if (!give_back(way_, lock)) presume(lock);
+    if (const auto any = of_any(lock)) give_back(way_, *any);
   }
 
   void presume(LockId lock) {

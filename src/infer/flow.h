@@ -77,6 +77,7 @@ struct Flow {
   // What is acquired though the caller may hold it, and is not to be acquired twice: it does not.
   std::set<MethodLock> excluded;
   std::set<MethodLock> acquiring;  // those of them that do so themselves, not by a call
+  std::set<MethodId> leaking;      // those that tell somebody of their object
   // Fields that are written when others can see them. Those without a guard that are not among
   // them never change, and lock expressions may use them.
   std::set<const core::Field*> changing;

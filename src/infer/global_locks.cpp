@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/any_object.h"
 
 namespace tomos::infer {
 
@@ -13,19 +17,17 @@ GlobalLocks::GlobalLocks(const Locks& locks, const Classes& classes, const Flow&
       if (hold.depth > 0) note(method, lock);
     }
   };
-  std::map<const core::Field*, const core::Class*> owners;
-  for (const core::Class& of : classes.program().classes) {
-    for (const core::Field& field : of.fields) owners[&field] = &of;
-  }
   for (const Access& access : flow.accesses) {
     note_held(access.method, access.holds);
-    const auto owner = owners.find(access.field);
-    if (owner == owners.end()) continue;
+    const core::Class* owner = classes.owner(*access.field);
+    if (owner == nullptr) continue;
     for (const auto& [lock, hold] : flow[access.holds]) {
-      if (hold.depth > 0) touched_.insert({owner->second, lock});
+      if (hold.depth > 0) touched_.insert({owner, lock});
     }
   }
   for (const CallSite& site : flow.calls) note_held(site.caller, site.holds);
+  has_methods_ = std::ranges::any_of(classes.program().classes,
+                                     [](const core::Class& of) { return !of.methods.empty(); });
   for (std::size_t i = 0; i < classes.method_count(); ++i) {
     const auto id = static_cast<MethodId>(i);
     for (const LockId lock : classes[id].method->requires_held) note(id, lock);
@@ -33,9 +35,12 @@ GlobalLocks::GlobalLocks(const Locks& locks, const Classes& classes, const Flow&
 }
 
 void GlobalLocks::note(MethodId method, LockId lock) {
-  if (method == kMain || !contain(lock)) return;
-  const MethodOf& of = classes_[method];
-  if (of.owner != nullptr) of_classes_.insert({of.owner, lock});
+  if (method == kMain || !(contain(lock) || core::is_of_any(locks_, lock))) return;
+  const core::Class* of = classes_[method].owner;
+  while (of != nullptr && of_classes_.insert({of, lock}).second) {
+    const std::size_t end = of->name.rfind("::");
+    of = end == std::string::npos ? nullptr : classes_.find(of->name.substr(0, end));
+  }
 }
 
 bool GlobalLocks::contain(LockId lock) const {
@@ -45,8 +50,21 @@ bool GlobalLocks::contain(LockId lock) const {
 }
 
 bool GlobalLocks::are_known_to(const core::Class& of, LockId lock) const {
+  return of_classes_.contains({&of, lock}) || (!has_methods_ && are_beside(of.position, lock));
+}
+
+bool GlobalLocks::are_beside(const core::Position& at, LockId lock) const {
   const core::Field* global = classes_.global(locks_[locks_.root(lock).first].name);
-  return global->position.file == of.position.file || of_classes_.contains({&of, lock});
+  if (global == nullptr) return false;
+  const std::vector<std::string>& files = classes_.program().files;
+  const auto stem = [&](const core::Position& of) {
+    const std::string& file = files[of.file];
+    return std::string_view(file).substr(0, file.rfind('.'));
+  };
+  if (at.file >= files.size() || global->position.file >= files.size()) {
+    return at.file == global->position.file;
+  }
+  return stem(at) == stem(global->position);
 }
 
 bool GlobalLocks::are_held_for(const core::Class& of, LockId lock) const {

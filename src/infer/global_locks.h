@@ -18,8 +18,12 @@ class GlobalLocks {
   GlobalLocks(const Locks& locks, const Classes& classes, const Flow& flow);
 
   bool contain(LockId lock) const;
-  // Declared beside it, or acquired by its methods.
+  bool has_methods() const { return has_methods_; }  // no: a program in C
+  // Acquired by methods of the class, or of classes inside it. In C, where there are no methods:
+  // declared beside it.
   bool are_known_to(const core::Class& of, LockId lock) const;
+  // Declared in the same file, or in the header of it.
+  bool are_beside(const core::Position& at, LockId lock) const;
   // Held by somebody who looks into such objects, not only by callers of callers; or known.
   bool are_held_for(const core::Class& of, LockId lock) const;
   // Its methods say that they need it.
@@ -30,6 +34,7 @@ class GlobalLocks {
 
   const Locks& locks_;
   const Classes& classes_;
+  bool has_methods_ = false;
   std::set<std::pair<const core::Class*, LockId>> of_classes_;
   std::set<std::pair<const core::Class*, LockId>> touched_;
 };

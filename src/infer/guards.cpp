@@ -12,11 +12,13 @@
 #include <string_view>
 #include <utility>
 
+#include "core/any_object.h"
+#include "infer/candidates.h"
 #include "infer/classes.h"
 #include "infer/conditional.h"
+#include "infer/conventions.h"
 #include "infer/discipline.h"
 #include "infer/flow.h"
-#include "infer/global_locks.h"
 #include "infer/requirements.h"
 
 namespace tomos::infer {
@@ -37,22 +39,7 @@ constexpr std::int64_t kWriteWeight = 3;
 constexpr std::int64_t kUpdateWeight = 4;
 constexpr std::int64_t kBroken = 12;  // times the weight
 
-constexpr std::int64_t kGhostCost = 1;  // somebody wrote it down for that
 constexpr std::int64_t kGhostFactor = 3;
-constexpr std::int64_t kOwnCost = 2;         // of the object, or of its base
-constexpr std::int64_t kOuterCost = 3;       // of an object that this one leads to
-constexpr std::int64_t kOuterClassCost = 4;  // and, once, for the class
-constexpr std::int64_t kNearCost = 3;        // a global lock for a global beside it
-constexpr std::int64_t kFarCost = 9;
-// A global lock for a field of objects, and, once, for their class: dear if nothing says that the
-// class knows of the lock, for then it may just happen to be held.
-constexpr std::int64_t kToldFieldCost = 3;  // its own methods say that they need the lock
-constexpr std::int64_t kNearFieldCost = 5;
-constexpr std::int64_t kFarFieldCost = 8;
-constexpr std::int64_t kToldClassCost = 1;
-constexpr std::int64_t kNearClassCost = 8;
-constexpr std::int64_t kFarClassCost = 24;
-constexpr std::int64_t kOneMethodCost = 6;  // not its own lock, and only one method to tell
 // Only for writes. Dear enough that a few reads without the lock stand out as findings instead.
 constexpr std::int64_t kWritesOnlyCost = 2 * kBroken * kReadWeight;
 // What the author has declared holds, if there is any way to let it hold.
@@ -96,11 +83,10 @@ class Finder {
         classes_(classes),
         flow_(flow),
         requirements_(locks_, classes_, flow_),
-        global_locks_(locks_, classes_, flow_) {}
+        candidates_(locks_, classes_, flow_, requirements_) {}
 
   GuardInference run() {
     for (const Access& access : flow_.accesses) accesses_[access.field].push_back(&access);
-    at_entry_ = requirements_.held_at_entry();
     for (Class& of : program_.classes) {
       for (Field& field : of.fields) add(field, &of);
     }
@@ -126,91 +112,6 @@ class Finder {
     std::vector<bool> certain;  // needs no evidence beyond what was seen
   };
 
-  // --- What could guard a field ---
-
-  std::vector<LockId> candidates(const Field& field, const Class* owner) {
-    std::set<LockId> found;
-    if (owner != nullptr && !field.is_static) {
-      const LockId self = locks_.variable("this");
-      const Type type = classes_.self_type(*owner);
-      if (is_locked(*owner)) found.insert(self);
-      for (const std::string& ghost : owner->ghosts) found.insert(locks_.ghost(ghost));
-      for (const FieldUse& use : classes_.all_fields(type, self)) {
-        const LockId path = locks_.field(self, use.field->name);
-        if (flow_.lock_fields.contains(use.field) && use.field != &field) found.insert(path);
-        if (!flow_.leading_fields.contains(use.field)) continue;
-        const Type leads_to = classes_.substitute(use.theta, use.field->type);
-        for (const FieldUse& there : classes_.all_fields(leads_to, path)) {
-          if (flow_.lock_fields.contains(there.field) && there.field != &field) {
-            found.insert(locks_.field(path, there.field->name));
-          }
-        }
-      }
-    }
-    for (const Access* access : accesses_[&field]) {
-      for (const auto& [lock, hold] : flow_[access->holds]) {
-        // That a lock inside some global object is held says nothing of other objects.
-        const bool near = locks_.root(lock).second == 0 || owner == nullptr || field.is_static;
-        if (hold.depth > 0 && is_global(lock) && near) found.insert(lock);
-      }
-      if (access->method == kMain) continue;
-      for (const LockId lock : classes_[access->method].method->requires_held) {
-        if (is_global(lock) && (locks_.root(lock).second == 0 || owner == nullptr)) {
-          found.insert(lock);
-        }
-      }
-      for (const LockId lock : at_entry_[static_cast<std::size_t>(access->method)]) {
-        const auto here = flow_[access->holds].find(lock);
-        const bool released = here != flow_[access->holds].end() && here->second.released;
-        const bool meant = owner == nullptr || global_locks_.are_held_for(*owner, lock);
-        if (!released && meant && (locks_.root(lock).second == 0 || owner == nullptr)) {
-          found.insert(lock);
-        }
-      }
-    }
-    return {found.begin(), found.end()};
-  }
-
-  bool is_global(LockId lock) const { return global_locks_.contain(lock); }
-
-  bool is_locked(const Class& of) const {
-    return std::ranges::any_of(flow_.locked_classes, [&](const std::string& name) {
-      const Class* locked = classes_.find(name);
-      return locked != nullptr && (is_above(of, *locked) || is_above(*locked, of));
-    });
-  }
-  bool is_above(const Class& of, const Class& below) const {
-    if (&of == &below) return true;
-    return std::ranges::any_of(below.bases, [&](const Type& base) {
-      const Class* next = classes_.find(base.name);
-      return next != nullptr && is_above(of, *next);
-    });
-  }
-
-  std::int64_t lock_cost(const Field& field, const Class* owner, LockId lock,
-                         const std::vector<const Access*>& accesses) const {
-    const bool of_object = owner != nullptr && !field.is_static;
-    const auto [root, length] = locks_.root(lock);
-    if (locks_[root].kind == core::Lock::Kind::kGhost) return kGhostCost;
-    std::int64_t cost = 0;
-    if (!is_global(lock)) {
-      if (length <= 1) return kOwnCost;
-      cost = kOuterCost;
-    } else {
-      const Field* global = classes_.global(locks_[root].name);
-      const bool near = global->position.file == field.position.file;
-      cost = near ? kNearCost : kFarCost;
-      if (of_object) {
-        cost = GlobalLocks::are_needed_by(*owner, lock)   ? kToldFieldCost
-               : global_locks_.are_known_to(*owner, lock) ? kNearFieldCost
-                                                          : kFarFieldCost;
-      }
-    }
-    const bool one_method = std::ranges::all_of(
-        accesses, [&](const Access* access) { return access->method == accesses[0]->method; });
-    return one_method ? cost + kOneMethodCost : cost;
-  }
-
   // --- What that costs ---
 
   void add(Field& field, const Class* owner) {
@@ -222,7 +123,7 @@ class Finder {
     using enum Guard::Kind;
     if (field.guard.kind == kGuardedBy || field.guard.kind == kWriteGuardedBy) {
       subject.options.push_back(field.guard);
-      subject.priced.push_back(priced(estimate(field.guard, all, Penalty::kHigh), 0));
+      subject.priced.push_back(priced(estimate(field.guard, owner, all, Penalty::kHigh), 0));
       subject.certain.push_back(true);
       subjects_.push_back(std::move(subject));
       return;
@@ -238,14 +139,16 @@ class Finder {
     std::int64_t weights = 0;
     for (const Access* access : shared) weights += weight(*access);
     subject.options.push_back({.kind = changes ? kUnset : kFinal});
+    // Nor does anybody say that something is guarded who does not mean it (guarded_var).
+    if (field.is_given) weights *= kGhostFactor;
     subject.priced.push_back({.cost = changes     ? weights
                                       : for_ghost ? kGhostFactor * weights
                                                   : uses(shared)});
     subject.certain.push_back(true);
     const auto writes = std::ranges::count_if(
         shared, [](const Access* access) { return access->kind != Access::Kind::kRead; });
-    for (const LockId lock : candidates(field, owner)) {
-      const std::int64_t cost = lock_cost(field, owner, lock, shared);
+    for (const LockId lock : candidates_.of(field, owner, all)) {
+      const std::int64_t cost = candidates_.cost(field, owner, lock, shared);
       consider(subject, {.kind = kGuardedBy, .lock = lock}, all, cost);
       if (changes && writes > 1) {
         consider(subject, {.kind = kWriteGuardedBy, .lock = lock}, all, cost + kWritesOnlyCost);
@@ -287,16 +190,18 @@ class Finder {
   };
   enum class Penalty : std::uint8_t { kUsual, kHigh };
 
-  Estimate estimate(const Guard& guard, const std::vector<const Access*>& accesses,
-                    Penalty penalties) {
+  Estimate estimate(const Guard& guard, const Class* owner,
+                    const std::vector<const Access*>& accesses, Penalty penalties) {
     Estimate made;
+    const std::optional<LockId> any = of_any(guard, owner);
     for (const Access* access : accesses) {
       const LockId here = substitute(locks_, access->theta, guard.lock);
-      const auto status = requirements_.status(access->method, flow_[access->holds], here);
+      const auto [status, lock] =
+          requirements_.known(access->method, flow_[access->holds], here, any);
       const bool if_required = status == Requirements::Status::kIfRequired;
       if (access->unshared) {
         if (if_required && is_initialising(*access)) {
-          made.needs[{access->method, here}] += kInitialising;
+          made.needs[{access->method, lock}] += kInitialising;
         }
         continue;
       }
@@ -306,12 +211,26 @@ class Finder {
       }
       const bool any_lock =
           guard.kind == Guard::Kind::kWriteGuardedBy && access->kind == Access::Kind::kRead;
-      std::int64_t penalty = kBroken * weight(*access);
+      std::int64_t penalty = (is_in_construction(*access) ? 1 : kBroken) * weight(*access);
       if (penalties == Penalty::kHigh) penalty = kDeclared;
       if (any_lock) penalty = weight(*access);
-      (if_required ? made.needs[{access->method, here}] : made.cost) += penalty;
+      (if_required ? made.needs[{access->method, lock}] : made.cost) += penalty;
     }
     return made;
+  }
+
+  std::optional<LockId> of_any(const Guard& guard, const Class* owner) {
+    if (owner == nullptr || locks_[locks_.root(guard.lock).first].name != "this") {
+      return std::nullopt;
+    }
+    return classes_.of_any({.name = owner->name}, guard.lock);
+  }
+
+  // Constructors set up more than their own object, and Clang's checker looks into none of them.
+  bool is_in_construction(const Access& access) const {
+    if (access.method == kMain) return false;
+    const Method::Kind kind = classes_[access.method].method->kind;
+    return kind == Method::Kind::kConstructor || kind == Method::Kind::kDestructor;
   }
 
   bool is_initialising(const Access& access) const {
@@ -333,29 +252,18 @@ class Finder {
                 std::int64_t cost) {
     // Of a field that does not change, no access may break it: then it simply needs none.
     const bool changes = flow_.changing.contains(subject.field);
-    const Estimate made = estimate(guard, all, changes ? Penalty::kUsual : Penalty::kHigh);
+    const Estimate made =
+        estimate(guard, subject.owner, all, changes ? Penalty::kUsual : Penalty::kHigh);
     if (cost + made.cost >= subject.priced[0].cost) return;
     subject.options.push_back(guard);
     subject.priced.push_back(priced(made, cost));
     subject.certain.push_back(made.seen_held);
-    const bool of_object = subject.owner != nullptr && !subject.field->is_static;
-    if (of_object && (is_global(guard.lock) || locks_.root(guard.lock).second > 1)) {
-      subject.priced.back().needs.push_back(
-          {.required = class_under(*subject.owner, guard.lock), .penalty = kDeclared});
-    }
-  }
-
-  // That objects of a class are under a lock that is not theirs.
-  std::size_t class_under(const Class& of, LockId lock) {
-    const auto known = classes_under_.find({&of, lock});
-    if (known != classes_under_.end()) return known->second;
-    std::int64_t cost = kOuterClassCost;
-    if (is_global(lock)) {
-      cost = GlobalLocks::are_needed_by(of, lock)   ? kToldClassCost
-             : global_locks_.are_known_to(of, lock) ? kNearClassCost
-                                                    : kFarClassCost;
-    }
-    return classes_under_[{&of, lock}] = requirements_.premise(cost);
+    if (subject.owner == nullptr || subject.field->is_static) return;
+    const auto once = candidates_.class_cost(*subject.owner, guard.lock);
+    if (!once) return;
+    const auto [at, is_new] = classes_under_.try_emplace({subject.owner, guard.lock});
+    if (is_new) at->second = requirements_.premise(*once);
+    subject.priced.back().needs.push_back({.required = at->second, .penalty = kDeclared});
   }
 
   // A lock that nobody was ever seen to hold at an access, nor any caller, guards nothing.
@@ -406,6 +314,9 @@ class Finder {
       if (!declared) tell_calls(i, choice);
     }
     excuse_unshared();
+    for (const MethodLock& one : conventions(locks_, classes_, flow_, requirements_)) {
+      mutable_method(one.method).requires_held.push_back(one.lock);
+    }
     for (const MethodLock& one : flow_.excluded) add_excluded(one);
     for (const auto& [method, locks] : flow_.acquires) add_effects(method, locks, true);
     for (const auto& [method, locks] : flow_.releases) add_effects(method, locks, false);
@@ -431,6 +342,7 @@ class Finder {
     const auto [root, length] = locks_.root(one.lock);
     const bool own = locks_[root].name == "this" && length <= 1;
     if (one.method == kMain || (!own && !flow_.acquiring.contains(one))) return;
+    if (core::is_of_any(locks_, one.lock)) return;  // only of that object
     std::vector<LockId>& excludes = mutable_method(one.method).excludes;
     const bool known = std::ranges::find(excludes, one.lock) != excludes.end();
     if (!known) excludes.push_back(one.lock);
@@ -449,12 +361,12 @@ class Finder {
            std::ranges::find(of.releases, lock) != of.releases.end();
   }
 
-  bool holds(MethodId method, HoldsId at, LockId lock) const {
-    const auto status = requirements_.status(method, flow_[at], lock);
-    if (status == Requirements::Status::kHeld) return true;
-    const auto known = flow_[at].find(lock);
+  bool holds(MethodId method, HoldsId at, LockId lock, std::optional<LockId> any) const {
+    const auto found = requirements_.known(method, flow_[at], lock, any);
+    if (found.status == Requirements::Status::kHeld) return true;
+    const auto known = flow_[at].find(found.lock);
     const bool released = known != flow_[at].end() && known->second.released;
-    return !released && is_required(method, lock);
+    return !released && is_required(method, found.lock);
   }
 
   void excuse(ExprId id, Expr::Excused why) {
@@ -465,11 +377,15 @@ class Finder {
   // other, but nothing that the type rules see.
   void excuse_loose(const Subject& subject, const Guard& guard) {
     if (guard.kind != Guard::Kind::kGuardedBy && guard.kind != Guard::Kind::kWriteGuardedBy) return;
+    const std::optional<LockId> any = of_any(guard, subject.owner);
     for (const Access* access : accesses_[subject.field]) {
       const LockId here = substitute(locks_, access->theta, guard.lock);
-      const bool unsaid = flow_.is_loose(locks_, here) ||
+      const LockId known =
+          requirements_.known(access->method, flow_[access->holds], here, any).lock;
+      const bool unsaid = here == Locks::kUnknown || flow_.is_loose(locks_, here) ||
+                          core::is_of_any(locks_, known) ||
                           requirements_.is_held_by_owner(flow_[access->holds], here);
-      if (unsaid && holds(access->method, access->holds, here)) {
+      if (unsaid && holds(access->method, access->holds, here, any)) {
         excuse(access->expr, Expr::Excused::kReported);
       }
     }
@@ -481,11 +397,12 @@ class Finder {
     if (!writes_only && field.guard.kind != Guard::Kind::kGuardedBy) return;
     std::vector<const Access*> broken;
     std::size_t total = 0;
+    const std::optional<LockId> any = of_any(field.guard, subject.owner);
     for (const Access* access : accesses_[&field]) {
       if (access->unshared || (writes_only && access->kind == Access::Kind::kRead)) continue;
       ++total;
       const LockId here = substitute(locks_, access->theta, field.guard.lock);
-      if (!holds(access->method, access->holds, here)) broken.push_back(access);
+      if (!holds(access->method, access->holds, here, any)) broken.push_back(access);
     }
     const std::string name = subject.owner == nullptr
                                  ? shown(field)
@@ -521,7 +438,10 @@ class Finder {
           (use.status == Requirements::Status::kIfRequired && choice.required[use.required]);
       if (!held) broken.push_back(use.site);
       const LockId here = substitute(locks_, use.site->theta, lock);
-      if (held && (flow_.is_loose(locks_, here) ||
+      const bool as_any = core::is_of_any(locks_, here) || here == Locks::kUnknown ||
+                          (use.status == Requirements::Status::kIfRequired &&
+                           core::is_of_any(locks_, requirements_.key(use.required).second));
+      if (held && (as_any || flow_.is_loose(locks_, here) ||
                    requirements_.is_held_by_owner(flow_[use.site->holds], here))) {
         excuse(use.site->expr, Expr::Excused::kReported);
       }
@@ -572,9 +492,8 @@ class Finder {
   Classes& classes_;
   const Flow& flow_;
   Requirements requirements_;
-  GlobalLocks global_locks_;
+  Candidates candidates_;
   std::map<const Field*, std::vector<const Access*>> accesses_;
-  std::vector<std::set<LockId>> at_entry_;  // of each method
   std::vector<Subject> subjects_;
   std::map<std::pair<const Class*, LockId>, std::size_t> classes_under_;
   GuardInference made_;

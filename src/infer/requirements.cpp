@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "core/any_object.h"
+
 namespace tomos::infer {
 
 using core::Class;
@@ -19,6 +21,8 @@ constexpr std::int64_t kPublicCost = 2;
 constexpr std::int64_t kUncalledPrivateCost = 24;
 constexpr std::int64_t kUncalledCost = 40;
 constexpr std::int64_t kBrokenCall = 10;
+// One mistake among so many calls is a mistake, as with accesses.
+constexpr std::int64_t kHeldForOneBroken = 14;
 
 }  // namespace
 
@@ -109,7 +113,7 @@ std::vector<std::set<LockId>> Requirements::held_at_entry() const {
     if (site.forked) return held;
     if (site.caller != kMain) held = entry[static_cast<std::size_t>(site.caller)];
     for (const auto& [lock, hold] : flow_[site.holds]) {
-      if (hold.depth > 0 && is_global(lock)) held.insert(lock);
+      if (hold.depth > 0 && (is_global(lock) || core::is_of_any(locks_, lock))) held.insert(lock);
       if (hold.depth == 0 && hold.released) held.erase(lock);
     }
     return held;
@@ -135,6 +139,33 @@ std::vector<std::set<LockId>> Requirements::held_at_entry() const {
     }
   }
   return entry;
+}
+
+void Requirements::add_holders(MethodId method, const Holds& holds, LockId lock,
+                               std::set<MethodId>& to) const {
+  const auto is_held = [&](const Holds& at) {
+    const auto known = at.find(lock);
+    return known != at.end() && known->second.depth > 0;
+  };
+  if (is_held(holds)) {
+    to.insert(method);
+    return;
+  }
+  std::set<MethodId> seen = {method};
+  std::vector<MethodId> open = {method};
+  while (!open.empty()) {
+    const MethodId next = open.back();
+    open.pop_back();
+    if (next == kMain) continue;
+    for (const CallSite* site : sites_of(next)) {
+      if (site->forked) continue;
+      if (is_held(flow_[site->holds])) {
+        to.insert(site->caller);
+      } else if (seen.insert(site->caller).second) {
+        open.push_back(site->caller);
+      }
+    }
+  }
 }
 
 // Of a class inside another one, or that another one has a part of.
@@ -170,6 +201,11 @@ bool Requirements::is_held_by_owner(const Holds& holds, LockId lock) const {
 bool Requirements::can_require(MethodId method, LockId lock) const {
   if (method == kMain || forked_.contains(method)) return false;
   if (flow_.excluded.contains({.method = method, .lock = lock})) return false;
+  return can_name(method, lock);
+}
+
+// Over its object, its parameters and what is global.
+bool Requirements::can_name(MethodId method, LockId lock) const {
   const MethodOf& of = classes_[method];
   const auto [first, length] = locks_.root(lock);
   if (length > kMostFields) return false;
@@ -189,7 +225,7 @@ bool Requirements::can_require(MethodId method, LockId lock) const {
   if (root.name == "this") {
     return of.owner != nullptr && of.method->kind == Method::Kind::kMethod;
   }
-  if (classes_.global(root.name) != nullptr) return true;
+  if (classes_.global(root.name) != nullptr || core::is_of_any(locks_, lock)) return true;
   return std::ranges::find(of.method->parameters, root.name, &core::Parameter::name) !=
          of.method->parameters.end();
 }
@@ -202,6 +238,31 @@ Requirements::Status Requirements::status(MethodId method, const Holds& holds, L
   }
   if (is_held_by_owner(holds, lock)) return Status::kHeld;
   return can_require(method, lock) ? Status::kIfRequired : Status::kBroken;
+}
+
+Requirements::Known Requirements::known(MethodId method, const Holds& holds, LockId lock,
+                                        std::optional<LockId> any) const {
+  const Status own = status(method, holds, lock);
+  if (own != Status::kBroken || !any || method == kMain || can_name(method, lock)) {
+    return {.status = own, .lock = lock};
+  }
+  if (const auto at = holds.find(*any); at != holds.end()) {
+    // What is held by name is held by that name.
+    const bool held = at->second.depth > 0 && lock == Locks::kUnknown;
+    return {.status = held ? Status::kHeld : Status::kBroken, .lock = lock};
+  }
+  return {.status = status(method, holds, *any), .lock = *any};
+}
+
+std::optional<LockId> Requirements::of_any(MethodId method, LockId lock) const {
+  const MethodOf& of = classes_[method];
+  const std::string& root = locks_[locks_.root(lock).first].name;
+  if (root == "this" && of.owner != nullptr) {
+    return classes_.of_any({.name = of.owner->name}, lock);
+  }
+  const auto parameter = std::ranges::find(of.method->parameters, root, &core::Parameter::name);
+  if (parameter == of.method->parameters.end()) return std::nullopt;
+  return classes_.of_any(parameter->type, lock);
 }
 
 std::int64_t Requirements::cost(MethodId method) const {
@@ -239,19 +300,25 @@ void Requirements::expand(std::size_t index) {
   std::vector<Discipline::Need> needs;
   std::vector<Use> uses;
   std::size_t broken = 0;
+  std::size_t held = 0;
   bool is_supported = list_[index].is_fixed;
+  const std::optional<LockId> any = method == kMain ? std::nullopt : of_any(method, lock);
   for (const CallSite* site : calls_[method]) {
     if (site->unshared && of_object) {
       is_supported = true;
       continue;
     }
     const LockId here = substitute(locks_, site->theta, lock);
-    Use use = {.site = site, .status = status(site->caller, flow_[site->holds], here)};
+    const Known at = known(site->caller, flow_[site->holds], here, any);
+    Use use = {.site = site, .status = at.status};
     if (site->forked) use.status = Status::kBroken;
-    if (use.status == Status::kHeld) held_somewhere_[index] = true;
+    if (use.status == Status::kHeld) {
+      held_somewhere_[index] = true;
+      ++held;
+    }
     if (use.status == Status::kBroken) ++broken;
     if (use.status == Status::kIfRequired) {
-      use.required = require(site->caller, here);
+      use.required = require(site->caller, at.lock);
       // One that calls itself needs nothing but itself.
       if (use.required != index) {
         needs.push_back({.required = use.required, .penalty = kBrokenCall});
@@ -259,8 +326,10 @@ void Requirements::expand(std::size_t index) {
     }
     uses.push_back(use);
   }
-  // What most callers do not heed is no requirement.
-  list_[index].cost += kBrokenCall * static_cast<std::int64_t>(broken);
+  // What most callers do not heed is no requirement; what nearly all do is one.
+  const std::int64_t lack = kBrokenCall * (static_cast<std::int64_t>(broken) -
+                                           static_cast<std::int64_t>(held) / kHeldForOneBroken);
+  list_[index].cost += std::max<std::int64_t>(0, lack);
   list_[index].is_possible = list_[index].is_fixed || 2 * broken <= uses.size();
   if (!is_supported && !held_somewhere_[index]) {
     for (const Discipline::Need& need : needs) list_[index].support.push_back(need.required);
@@ -324,7 +393,7 @@ LockId Requirements::seen_from(MethodId overriding, MethodId overridden, LockId 
     const bool known = classes_.field(classes_.self_type(*base.owner), self, name).has_value();
     return known ? lock : Locks::kUnknown;
   }
-  if (classes_.global(of.name) != nullptr) return lock;
+  if (classes_.global(of.name) != nullptr || core::is_of_any(locks_, lock)) return lock;
   const auto& parameters = own.method->parameters;
   const auto parameter = std::ranges::find(parameters, of.name, &core::Parameter::name);
   const auto place = static_cast<std::size_t>(parameter - parameters.begin());

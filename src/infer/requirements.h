@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -28,6 +29,14 @@ class Requirements {
   // Of a lock at a place in a method.
   Status status(MethodId method, const Holds& holds, LockId lock) const;
 
+  // The same of a lock whose object may be one that nobody can follow. If such a lock of any object
+  // is held, it will be that object's; if not, the callers may hold it.
+  struct Known {
+    Status status = Status::kBroken;
+    LockId lock = Locks::kUnknown;  // to be required
+  };
+  Known known(MethodId method, const Holds& holds, LockId lock, std::optional<LockId> any) const;
+
   // The lock of the object that an object belongs to, by way of the object's pointer back to it: if
   // that lock of some such object is held, it is this one.
   bool is_held_by_owner(const Holds& holds, LockId lock) const;
@@ -39,9 +48,13 @@ class Requirements {
   // Those of callers, and theirs: all that follow from those asked for.
   void expand();
 
-  // The global locks that all callers of each method hold: nobody has to be asked to require them
-  // for that to be worth a thought.
+  // The locks that all callers of each method hold and that need no object to be named: nobody has
+  // to be asked to require them for that to be worth a thought.
   std::vector<std::set<LockId>> held_at_entry() const;
+
+  // The methods that hold such a lock where a place is reached: this one, or those that call it,
+  // and so on.
+  void add_holders(MethodId method, const Holds& holds, LockId lock, std::set<MethodId>& to) const;
 
   std::vector<Discipline::Requirement>& list() { return list_; }
   std::pair<MethodId, LockId> key(std::size_t index) const { return keys_[index]; }
@@ -61,8 +74,11 @@ class Requirements {
   };
   const std::vector<Use>& uses(std::size_t index) const { return uses_[index]; }
 
- private:
   bool can_require(MethodId method, LockId lock) const;
+
+ private:
+  bool can_name(MethodId method, LockId lock) const;
+  std::optional<LockId> of_any(MethodId method, LockId lock) const;
   bool is_global(LockId lock) const;
   std::vector<const CallSite*> sites_of(MethodId method) const;
   std::int64_t cost(MethodId method) const;

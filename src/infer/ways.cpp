@@ -5,6 +5,35 @@
 
 namespace tomos::infer {
 
+namespace {
+
+void tidy(Way& way, LockId lock) {
+  const auto at = way.holds.find(lock);
+  if (at != way.holds.end() && at->second == Hold()) way.holds.erase(at);
+}
+
+}  // namespace
+
+void drop(Way& way, LockId lock) {
+  const auto at = way.holds.find(lock);
+  if (at != way.holds.end() && at->second.depth > 0) --at->second.depth;
+  tidy(way, lock);
+}
+
+bool give_back(Way& way, LockId lock) {
+  Hold& hold = way.holds[lock];
+  const bool own = hold.depth > 0 || hold.maybe;
+  if (hold.depth > 0) {
+    --hold.depth;
+  } else if (hold.maybe) {
+    hold.maybe = false;
+  } else {
+    hold.released = true;
+  }
+  tidy(way, lock);
+  return own;
+}
+
 Way meet(const Way& a, const Way& b) {
   if (!a.reachable) return b;
   if (!b.reachable) return a;

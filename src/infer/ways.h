@@ -16,6 +16,11 @@ struct Way {  // to a place in a method
   friend bool operator==(const Way&, const Way&) = default;
 };
 
+// Holds it once less; it is held.
+void drop(Way& way, LockId lock);
+// No: it was the caller's, who has it no longer.
+bool give_back(Way& way, LockId lock);
+
 // What is known where two ways meet: no more than on either.
 Way meet(const Way& a, const Way& b);
 

@@ -256,6 +256,17 @@ TEST(CoreText, ExamplesComeBack) {
   }
 }
 
+// A front end makes blocks of one expression; they need no `;` either.
+TEST(CoreText, BlocksOfOneExpressionComeBack) {
+  const std::string text = "void f() {\n  {\n    let x = 1;\n    x;\n  }\n  let y = 2;\n  y;\n}\n";
+  const auto program = parse(text, "p");
+  ASSERT_TRUE(program) << program.error().where << ": " << program.error().what;
+  EXPECT_EQ((*program)[program->functions[0].body].kind, Expr::Kind::kSequence);
+  const auto again = parse(to_text(*program), "printed");
+  ASSERT_TRUE(again) << again.error().where << ": " << again.error().what;
+  EXPECT_EQ(to_text(*again), to_text(*program));
+}
+
 TEST(CoreText, Positions) {
   const auto program =
       parse("class C {\n  int f final;\n  int g() {\n    return this.f;\n  }\n}\n", "c");

@@ -48,7 +48,8 @@ Strings required(const Outcome& made, const std::string& name) {
   return found;
 }
 
-Outcome infer_all(const std::string& text) {
+// Without atomicities: programs whose locks the type rules cannot name.
+Outcome guards_only(const std::string& text) {
   Outcome made;
   auto program = core::parse(text, "p");
   if (!program) {
@@ -64,6 +65,11 @@ Outcome infer_all(const std::string& text) {
   for (const Finding& finding : guards->findings) {
     made.broken.push_back(at(finding) + " " + finding.message);
   }
+  return made;
+}
+
+Outcome infer_all(const std::string& text) {
+  Outcome made = guards_only(text);
   const auto result = infer_atomicities(made.program);
   if (!result) {
     ADD_FAILURE() << result.error().where << ": " << result.error().what << '\n' << text;
@@ -255,6 +261,77 @@ TEST(InferGuards, LocksOfOthers) {
   EXPECT_EQ(required(made, "Base.hook"), Strings{"this.bm"});
   EXPECT_EQ(made.broken, Strings{});
   EXPECT_EQ(made.races, Strings{});
+}
+
+// Which owner a part has cannot be followed; that the lock of one is held is enough. What knows
+// nothing of the lock is not guarded by it.
+TEST(InferGuards, LocksOfAnyObject) {
+  const Outcome made = guards_only(
+      "class Store { mutex m; `Store::Entry` first; Plain plain;"
+      "  void a() { synchronized (this.m) { this.first.hit(); this.plain.n += 1; } }"
+      "  void b() { synchronized (this.m) { this.first.hit(); this.plain.n += 1; } }"
+      "  void set(`Store::Entry` e, Plain p)"
+      "    { synchronized (this.m) { this.first = e; this.plain = p; } } }"
+      "class `Store::Entry` { int hits; int age; Store back;"
+      "  void hit() { this.hits += 1; this.hits += 1; this.age = this.age + 1; this.age += 1;"
+      "    this.hits += 1; this.hits += 1; this.age += 1; this.age += 1; }"
+      "  void move(Store to) { this.back = to; }"
+      "  int get() { synchronized (this.back.m) { return this.hits + this.age; } } }"
+      "class Plain { int n; }");
+  EXPECT_EQ(guard(made, "Store::Entry.hits"), "`&Store::m`");
+  EXPECT_EQ(guard(made, "Store::Entry.age"), "`&Store::m`");
+  EXPECT_EQ(required(made, "Store::Entry.hit"), Strings{"`&Store::m`"});
+  EXPECT_EQ(guard(made, "Plain.n"), "none");
+  EXPECT_EQ(made.broken, Strings{});
+}
+
+// An object that nobody can follow, locked and used: its own lock guards it.
+TEST(InferGuards, ObjectsThatNobodyFollows) {
+  const Outcome made = guards_only(
+      "class Shard { mutex m; int n; int loose; } class Table { Shard last;"
+      "  void add(Shard s) { this.last = s; }"
+      "  void a() { synchronized (this.last.m) { this.last.n += 1; this.last.loose += 1; } }"
+      "  int b() { synchronized (this.last.m) { return this.last.n; } }"
+      "  int c() { return this.last.loose; } }");
+  EXPECT_EQ(guard(made, "Shard.n"), "this.m");
+  EXPECT_EQ(guard(made, "Shard.loose"), "none");
+  EXPECT_EQ(made.broken, Strings{});
+}
+
+// An object that is made, used and forgotten needs no lock, whatever is held meanwhile.
+TEST(InferGuards, ConfinedObjects) {
+  const std::string used =
+      "mutex g; int done;"
+      "class Maker { int n;"
+      "  void make() { synchronized (g) { this.n += 1; this.n += 1; this.n += 1; done += 1; } }"
+      "  int get() { synchronized (g) { this.n += 1; this.n += 1; return this.n + done; } } }";
+  const Outcome confined =
+      infer_all(used + "int f() { let m = new Maker(); m.make(); return m.get(); }");
+  EXPECT_EQ(guard(confined, "Maker.n"), "none");
+  EXPECT_EQ(guard(confined, "done"), "g");
+  const Outcome shared = infer_all(used + "int f(Maker m) { m.make(); return m.get(); }");
+  EXPECT_EQ(guard(shared, "Maker.n"), "g");
+}
+
+// What all callers hold, if only they can be callers, is counted on.
+TEST(InferGuards, Conventions) {
+  core::Program program = *core::parse(
+      "class C { mutex m; int x;"
+      "  void a() { synchronized (this.m) { this.x += 1; this.help(); this.tell(); } }"
+      "  int b() { synchronized (this.m) { this.help(); return this.x; } }"
+      "  void c() { this.tell(); }"
+      "  void help() { this.inner(); } void inner() { } void tell() { } }",
+      "p");
+  for (core::Method& method : program.classes[0].methods) {
+    method.is_private = method.name != "a" && method.name != "b" && method.name != "c";
+  }
+  ASSERT_TRUE(infer_guards(program));
+  const Outcome made = {
+      .program = std::move(program), .broken = {}, .atomicities = {}, .races = {}};
+  EXPECT_EQ(required(made, "C.help"), Strings{"this.m"});
+  EXPECT_EQ(required(made, "C.inner"), Strings{"this.m"});
+  EXPECT_EQ(required(made, "C.tell"), Strings{});
+  EXPECT_EQ(required(made, "C.a"), Strings{});
 }
 
 // A global lock guards globals. That it happens to be held at fields of objects says little.

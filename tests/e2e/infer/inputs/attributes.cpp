@@ -74,3 +74,35 @@ class Queue : public Base {
 };
 
 int total(Base& of) { return of.size(); }
+
+// The older names of attributes, locks of any object, and what is guarded by a lock to be found.
+class ATTRIBUTE(lockable) OldMutex {
+ public:
+  void Lock() ATTRIBUTE(exclusive_lock_function());
+  void Unlock() ATTRIBUTE(unlock_function());
+  bool TryLock() ATTRIBUTE(exclusive_trylock_function(true));
+  void AssertHeld() ATTRIBUTE(assert_exclusive_lock());
+};
+
+class Store {
+ public:
+  bool try_use() {
+    if (!mu_.TryLock()) return false;
+    ++uses_;
+    mu_.Unlock();
+    return true;
+  }
+  void use() {
+    mu_.AssertHeld();
+    ++uses_;
+  }
+
+ private:
+  struct Entry {
+    void hit() ATTRIBUTE(exclusive_locks_required(&Store::mu_)) { ++hits; }
+    int hits ATTRIBUTE(guarded_by(&Store::mu_)) = 0;
+  };
+  OldMutex mu_;
+  int uses_ ATTRIBUTE(guarded_var) = 0;
+  Entry entry_;
+};

@@ -123,4 +123,6 @@ bool from_instrumented(Address pc) {
   return pc >= code.first && pc < code.end;
 }
 
+bool depends_on_libitm() { return false; }
+
 }  // namespace tomos::runtime

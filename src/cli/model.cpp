@@ -56,6 +56,7 @@ struct ModelOptions {
   SourceOptions sources;
   bool from_cpp = false;
   std::string write_bp;
+  std::string schedule;
   std::string analysis = "serializability,assertions,deadlock";
   unsigned jobs = 1;
   std::string memory;
@@ -194,7 +195,7 @@ Result<DriverProgram> load_program(const ModelOptions& options) {
   if (options.from_cpp) return load_driver(options.sources);
   const auto& sources = options.sources;
   if (sources.files.size() != 1 || !sources.flags.empty() || !sources.build.empty() ||
-      !options.write_bp.empty()) {
+      !options.write_bp.empty() || !options.schedule.empty()) {
     return std::unexpected(Error{.where = "model",
                                  .what = "this is for C++ sources, and none is named",
                                  .remedy = "Write 'tomos model FILE.bp', or 'tomos model "
@@ -251,6 +252,18 @@ int run(const ModelOptions& options) {
           "never go them";
     }
     report.stats.events = found.events.size();
+    if (!options.schedule.empty()) {
+      auto schedule = schedule_of(program, result);
+      schedule.id = finding->id();
+      schedule.shows = finding->message;
+      if (const auto done = write_text(options.schedule, to_text(schedule)); !done) {
+        return refuse(done.error());
+      }
+      report.notes.push_back(
+          fmt::format("to see the program do it, compile it with tomos-c++ and run it by "
+                      "'tomos replay {} -- ./PROGRAM'",
+                      quoted(options.schedule)));
+    }
     if (!options.trace.empty()) {
       if (const auto written = write_trace(found, options.trace); !written) {
         return refuse(written.error());
@@ -289,6 +302,11 @@ std::function<int()> declare_model(CLI::App& app) {
       ->type_name("BUILD");
   app.add_option("--write-bp", options->write_bp,
                  "Write the Boolean program of the driver to this file")
+      ->type_name("FILE");
+  app.add_option(
+         "--schedule", options->schedule,
+         "Write the run of the driver that goes wrong to this\nfile, for 'tomos replay FILE -- "
+         "PROG'")
       ->type_name("FILE");
   app.add_option("--analysis", options->analysis, "What to look for, separated by commas")
       ->type_name("LIST")

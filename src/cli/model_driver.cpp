@@ -2,7 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "cli/front_end.h"
@@ -42,7 +43,92 @@ std::string in_a_list(const std::vector<std::string>& words) {
                      words.size() - kMost);
 }
 
+// What the program does in this step that the scheduler can see, if anything.
+std::optional<campaign::FollowedStretch> seen_in(const model::Program& program,
+                                                 const model::Step& step) {
+  using Kind = model::Edge::Kind;
+  const model::ThreadInfo& thread = program.threads[step.thread];
+  const model::Edge& edge = program.codes[thread.code].locations[step.location].edges[step.edge];
+  campaign::FollowedStretch seen{.thread = step.thread};
+  switch (edge.kind) {
+    case Kind::kAcquire:
+      seen.kind = schedule::Kind::kLock;
+      return seen;
+    case Kind::kRelease:
+      seen.kind = schedule::Kind::kUnlock;
+      return seen;
+    case Kind::kStart:
+    case Kind::kJoin:
+      seen.kind = edge.kind == Kind::kStart ? schedule::Kind::kCreate : schedule::Kind::kJoin;
+      seen.times = static_cast<std::uint32_t>(edge.threads.size());
+      return seen;
+    case Kind::kWait:
+      seen.kind = schedule::Kind::kWait;
+      return seen;
+    case Kind::kNotify:
+    case Kind::kNotifyAll:
+      seen.kind = schedule::Kind::kNotify;
+      return seen;
+    case Kind::kAssign:
+    case Kind::kAssert: {
+      const auto access = std::ranges::find_if(step.events.rbegin(), step.events.rend(),
+                                               [](const auto& one) { return is_access(one.op); });
+      if (access == step.events.rend()) return std::nullopt;
+      const model::Origin origin = program.origin(edge.place);
+      seen.kind = access->op == Op::kRead ? schedule::Kind::kRead : schedule::Kind::kWrite;
+      seen.file = origin.file;
+      seen.line = origin.place.line;
+      return seen;
+    }
+    case Kind::kEntry:
+    case Kind::kNotified:
+    case Kind::kRelation:
+      break;
+  }
+  return std::nullopt;
+}
+
+// The steps that a thread does in a row: until the last of them.
+void add_stretch(campaign::ScheduleFile& schedule,
+                 const std::vector<campaign::FollowedStretch>& steps) {
+  if (steps.empty()) return;
+  campaign::FollowedStretch stretch = steps.back();
+  stretch.times = 0;
+  for (const campaign::FollowedStretch& step : steps) {
+    if (step.kind == stretch.kind && step.file == stretch.file && step.line == stretch.line) {
+      stretch.times += step.times;
+    }
+  }
+  schedule.stretches.push_back(std::move(stretch));
+}
+
 }  // namespace
+
+campaign::ScheduleFile schedule_of(const model::Program& program,
+                                   const model::SearchResult& result) {
+  campaign::ScheduleFile schedule;
+  schedule.settings.undeclared = true;
+  std::vector<campaign::FollowedStretch> steps;  // of the thread that goes on
+  std::vector<bool> waits(program.threads.size());
+  for (const model::Step& step : result.run) {
+    auto seen = seen_in(program, step);
+    if (!seen) continue;
+    // To wait is one step of the program, with the lock that it gets back.
+    if (seen->kind == schedule::Kind::kLock && waits[step.thread]) {
+      waits[step.thread] = false;
+      continue;
+    }
+    if (seen->kind == schedule::Kind::kWait) waits[step.thread] = true;
+    const bool goes_on = !steps.empty() && steps.back().thread == step.thread;
+    if (!goes_on) {
+      add_stretch(schedule, steps);
+      steps.clear();
+    }
+    steps.push_back(std::move(*seen));
+  }
+  add_stretch(schedule, steps);
+  return schedule;
+}
 
 Result<DriverProgram> load_driver(const SourceOptions& sources) {
   cpp::Options options{.build = sources.build, .files = sources.files, .flags = sources.flags};

@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "campaign/schedule_file.h"
 #include "cli/sources.h"
 #include "model/program.h"
+#include "model/search.h"
 
 namespace tomos {
 
@@ -17,5 +19,10 @@ struct DriverProgram {
 };
 
 Result<DriverProgram> load_driver(const SourceOptions& sources);
+
+// The run that was found, for `tomos replay`: who goes on, until what. Where a thread is in a
+// stretch counts, not how many steps the real program takes to get there.
+campaign::ScheduleFile schedule_of(const model::Program& program,
+                                   const model::SearchResult& result);
 
 }  // namespace tomos

@@ -110,13 +110,19 @@ std::optional<schedule::Choice> choice_of(std::string_view text) {
 }
 
 constexpr std::array kFollowed = {
-    std::pair{schedule::Kind::kRead, "read"},     std::pair{schedule::Kind::kWrite, "write"},
-    std::pair{schedule::Kind::kLock, "lock"},     std::pair{schedule::Kind::kUnlock, "unlock"},
-    std::pair{schedule::Kind::kCreate, "create"}, std::pair{schedule::Kind::kJoin, "join"},
-    std::pair{schedule::Kind::kWait, "wait"},     std::pair{schedule::Kind::kNotify, "notify"},
+    std::pair{schedule::Kind::kRead, "read"},
+    std::pair{schedule::Kind::kWrite, "write"},
+    std::pair{schedule::Kind::kLock, "lock"},
+    std::pair{schedule::Kind::kUnlock, "unlock"},
+    std::pair{schedule::Kind::kCreate, "create"},
+    std::pair{schedule::Kind::kJoin, "join"},
+    std::pair{schedule::Kind::kWait, "wait"},
+    std::pair{schedule::Kind::kNotify, "notify"},
+    std::pair{schedule::Kind::kAtomicRead, "atomic-read"},
+    std::pair{schedule::Kind::kAtomicWrite, "atomic-write"},
 };
 
-bool is_access(schedule::Kind kind) {
+bool has_place(schedule::Kind kind) {
   return kind == schedule::Kind::kRead || kind == schedule::Kind::kWrite;
 }
 
@@ -129,7 +135,7 @@ std::optional<FollowedStretch> stretch_of(std::string_view text) {
   const auto thread_number = number<std::uint32_t>(thread);
   if (until != "until" || known == kFollowed.end() || !thread_number) return std::nullopt;
   FollowedStretch stretch{.thread = *thread_number, .kind = known->first};
-  if (is_access(stretch.kind)) {
+  if (has_place(stretch.kind)) {
     const std::size_t times = rest.rfind(" times ");
     const std::string_view place = rest.substr(0, times);
     rest = times == std::string_view::npos ? std::string_view() : rest.substr(times + 1);

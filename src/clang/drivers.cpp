@@ -278,6 +278,7 @@ std::string DriverUnit::declare(const Spot& spot, SourceLocation at) {
   if (variable.type == "int[0..0]" && (leaf != Leaf::kNumber || !is_kept(spot.path))) {
     abstracted("only the accesses are kept, not the values, of", spot.path, at);
   }
+  if (is_atomic_type(spot.type)) driver_.atomics.insert(spot.path);
   shared_.emplace(spot.path, variable);
   order_.push_back(spot.path);
   return name;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Driver {
   std::vector<DriverPosition> origins;       // of its lines, the first being [1]
   std::map<std::string, std::string> names;  // as C++ has it, by the name in the program
   std::map<std::string, std::vector<std::string>> abstracted;  // by what was done: to what, where
+  std::set<std::string> atomics;                               // variables, as C++ has it
   bool assertions = true;                                      // all were kept
 };
 

@@ -44,9 +44,10 @@ std::string in_a_list(const std::vector<std::string>& words) {
 }
 
 // What the program does in this step that the scheduler can see, if anything.
-std::optional<campaign::FollowedStretch> seen_in(const model::Program& program,
+std::optional<campaign::FollowedStretch> seen_in(const DriverProgram& driver,
                                                  const model::Step& step) {
   using Kind = model::Edge::Kind;
+  const model::Program& program = driver.program;
   const model::ThreadInfo& thread = program.threads[step.thread];
   const model::Edge& edge = program.codes[thread.code].locations[step.location].edges[step.edge];
   campaign::FollowedStretch seen{.thread = step.thread};
@@ -74,8 +75,13 @@ std::optional<campaign::FollowedStretch> seen_in(const model::Program& program,
       const auto access = std::ranges::find_if(step.events.rbegin(), step.events.rend(),
                                                [](const auto& one) { return is_access(one.op); });
       if (access == step.events.rend()) return std::nullopt;
+      const bool reads = access->op == Op::kRead;
+      if (driver.atomics.contains(program.variables[access->object].name)) {
+        seen.kind = reads ? schedule::Kind::kAtomicRead : schedule::Kind::kAtomicWrite;
+        return seen;
+      }
       const model::Origin origin = program.origin(edge.place);
-      seen.kind = access->op == Op::kRead ? schedule::Kind::kRead : schedule::Kind::kWrite;
+      seen.kind = reads ? schedule::Kind::kRead : schedule::Kind::kWrite;
       seen.file = origin.file;
       seen.line = origin.place.line;
       return seen;
@@ -104,14 +110,13 @@ void add_stretch(campaign::ScheduleFile& schedule,
 
 }  // namespace
 
-campaign::ScheduleFile schedule_of(const model::Program& program,
-                                   const model::SearchResult& result) {
+campaign::ScheduleFile schedule_of(const DriverProgram& driver, const model::SearchResult& result) {
   campaign::ScheduleFile schedule;
   schedule.settings.undeclared = true;
   std::vector<campaign::FollowedStretch> steps;  // of the thread that goes on
-  std::vector<bool> waits(program.threads.size());
+  std::vector<bool> waits(driver.program.threads.size());
   for (const model::Step& step : result.run) {
-    auto seen = seen_in(program, step);
+    auto seen = seen_in(driver, step);
     if (!seen) continue;
     // To wait is one step of the program, with the lock that it gets back.
     if (seen->kind == schedule::Kind::kLock && waits[step.thread]) {
@@ -156,6 +161,7 @@ Result<DriverProgram> load_driver(const SourceOptions& sources) {
     made.notes.push_back(fmt::format("{} {}", what, in_a_list(list)));
   }
   made.text = std::move(driver.text);
+  made.atomics = std::move(driver.atomics);
   made.assertions = driver.assertions;
   return made;
 }

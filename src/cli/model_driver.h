@@ -1,6 +1,7 @@
 // `tomos model --from-cpp`: a C++ test driver as a Boolean program.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,13 +17,13 @@ struct DriverProgram {
   std::string text;                // as it was before that
   std::vector<std::string> notes;  // what was abstracted
   bool assertions = true;          // all of them are in the program
+  std::set<std::string> atomics;   // variables, by their names in C++
 };
 
 Result<DriverProgram> load_driver(const SourceOptions& sources);
 
 // The run that was found, for `tomos replay`: who goes on, until what. Where a thread is in a
 // stretch counts, not how many steps the real program takes to get there.
-campaign::ScheduleFile schedule_of(const model::Program& program,
-                                   const model::SearchResult& result);
+campaign::ScheduleFile schedule_of(const DriverProgram& driver, const model::SearchResult& result);
 
 }  // namespace tomos

@@ -238,7 +238,7 @@ struct Stretch {
   std::uint32_t times;
   std::uint32_t first_range;  // of the code that does it
   std::uint32_t range_count;  // 0: it may be anywhere
-  Kind kind;                  // of an access: kRead or kWrite, atomic or not
+  Kind kind;
   std::uint8_t unused[7];
 };
 inline constexpr std::uint32_t kMaxStretches = 4096;

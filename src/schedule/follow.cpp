@@ -16,6 +16,7 @@ namespace {
 constinit std::uint32_t stretch_at = 0;
 constinit std::uint32_t times_done = 0;
 constinit std::uint32_t steps_on_it = 0;
+constinit std::uint32_t own_steps = 0;  // of the thread of the stretch
 constinit std::uint64_t program_bias = 0;
 
 int take_bias(dl_phdr_info* info, std::size_t, void* /*unused*/) {
@@ -23,14 +24,9 @@ int take_bias(dl_phdr_info* info, std::size_t, void* /*unused*/) {
   return 1;  // the first is the program
 }
 
-Kind without_atomic(Kind kind) {
-  if (kind == Kind::kAtomicRead) return Kind::kRead;
-  if (kind == Kind::kAtomicWrite) return Kind::kWrite;
-  return kind == Kind::kTryLock ? Kind::kLock : kind;
-}
-
 bool is_step_of(const Stretch& stretch, const Turn& turn) {
-  if (without_atomic(turn.kind) != stretch.kind) return false;
+  const Kind kind = turn.kind == Kind::kTryLock ? Kind::kLock : turn.kind;
+  if (kind != stretch.kind) return false;
   if (stretch.range_count == 0) return true;
   const std::uint64_t in_file = turn.pc - 1 - program_bias;  // pc: where the call returns to
   for (std::uint32_t i = 0; i < stretch.range_count; ++i) {
@@ -40,16 +36,23 @@ bool is_step_of(const Stretch& stretch, const Turn& turn) {
   return false;
 }
 
-bool is_alive(std::uint32_t number) {
+const Task* task_numbered(std::uint32_t number) {
   for (std::size_t i = 0; i < world.task_count; ++i) {
-    if (world.tasks[i]->number == number) return true;
+    if (world.tasks[i]->number == number) return world.tasks[i];
   }
-  return false;
+  return nullptr;
 }
 
 void next_stretch() {
   ++stretch_at;
-  times_done = steps_on_it = 0;
+  times_done = steps_on_it = own_steps = 0;
+}
+
+// A wait is a step only when it is over; but a stretch ends where it begins. Who waits already must
+// have been woken up first.
+bool has_begun_to_wait(const Stretch& stretch, const Task* task) {
+  return stretch.kind == Kind::kWait && task != nullptr && task->next.kind == Kind::kWait &&
+         own_steps > 0;
 }
 
 void give_up() {
@@ -64,7 +67,7 @@ void give_up() {
 }  // namespace
 
 void follow_begin() {
-  stretch_at = times_done = steps_on_it = 0;
+  stretch_at = times_done = steps_on_it = own_steps = 0;
   dl_iterate_phdr(take_bias, nullptr);
 }
 
@@ -73,11 +76,12 @@ Task* follow_choose(Task** enabled, std::size_t count, Task* current) {
   const std::uint64_t stretches = asked < kMaxStretches ? asked : kMaxStretches;
   while (stretch_at < stretches) {
     const Stretch& stretch = world.area->stretches[stretch_at];
-    if (times_done >= stretch.times) {
+    const Task* const task = task_numbered(stretch.thread);
+    if (times_done >= stretch.times || has_begun_to_wait(stretch, task)) {
       next_stretch();
       continue;
     }
-    const bool has_ended = stretch.thread < world.tasks_made && !is_alive(stretch.thread);
+    const bool has_ended = stretch.thread < world.tasks_made && task == nullptr;
     if (has_ended || steps_on_it > kLongRun) {
       give_up();
       continue;
@@ -94,7 +98,9 @@ void follow_done(const Task& task) {
   if (stretch_at >= world.area->stretch_count || stretch_at >= kMaxStretches) return;
   const Stretch& stretch = world.area->stretches[stretch_at];
   ++steps_on_it;
-  if (task.number == stretch.thread && is_step_of(stretch, task.next)) ++times_done;
+  if (task.number != stretch.thread) return;
+  ++own_steps;
+  if (stretch.kind != Kind::kWait && is_step_of(stretch, task.next)) ++times_done;
 }
 
 }  // namespace tomos::schedule

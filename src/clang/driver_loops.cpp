@@ -96,7 +96,8 @@ bool DriverUnit::unroll(const clang::ForStmt& of) {
   }
   std::vector<DriverLine> lines;
   std::vector<DriverLine>* const out = std::exchange(out_, &lines);
-  const bool was = prologue_;
+  // What is known only for now may be another in the next round.
+  const bool was = std::exchange(prologue_, false);
   const Value first = value(counter->getInit());
   const Value bound = value(test->getRHS());
   prologue_ = was;

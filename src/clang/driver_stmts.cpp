@@ -107,12 +107,7 @@ void DriverUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation end) {
         const Expr* unlocked = lock_call(later, false);
         return unlocked != nullptr && spot(unlocked).path == wanted;
       });
-      if (ends_here) {
-        begin_section(list[i]->getBeginLoc());
-      } else if (!in_atomic_ && !not_atomic_) {
-        abstracted("critical sections that do not end where they begin are no transactions:", "",
-                   list[i]->getBeginLoc());
-      }
+      if (ends_here) begin_section(list[i]->getBeginLoc());
     }
     statement(list[i]);
   }
@@ -157,6 +152,9 @@ void DriverUnit::begin_section(SourceLocation at) {
 void DriverUnit::acquire(const Spot& lock, SourceLocation at) {
   if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
   const std::string name = declare(lock, at);
+  if (held_.empty() && !in_atomic_ && !not_atomic_) {
+    abstracted("critical sections that do not end where they begin are no transactions:", "", at);
+  }
   held_.insert(name);
   if (is_recursive_lock(lock.type) && held_.count(name) > 1) return;
   emit(fmt::format("acquire {};", name), at);
@@ -342,10 +340,26 @@ void DriverUnit::declaration(const VarDecl& variable) {
   const std::string prefix = thread_.empty() ? "" : thread_ + " ";
   const Spot made_at{.path = unique(prefix + variable.getNameAsString()), .type = type};
   meanings[&variable] = {.kind = Meaning::Kind::kSpot, .spot = made_at};
-  if (init != nullptr) initialize(made_at, init, at);
   const auto* record = type->getAsCXXRecordDecl();
-  if (leaf == Leaf::kRecord && record != nullptr && record->hasDefinition() &&
-      record->getDestructor() != nullptr && record->getDestructor()->isUserProvided()) {
+  const bool is_destroyed = leaf == Leaf::kRecord && record != nullptr && record->hasDefinition() &&
+                            record->getDestructor() != nullptr &&
+                            record->getDestructor()->isUserProvided();
+  if (init != nullptr && is_destroyed && held_.empty()) {
+    // It may be a guard: then a critical section begins with it.
+    std::vector<DriverLine> lines;
+    std::vector<DriverLine>* const out = std::exchange(out_, &lines);
+    const auto noted = driver_.abstracted;
+    initialize(made_at, init, at);
+    out_ = out;
+    if (!held_.empty()) {
+      driver_.abstracted = noted;
+      begin_section(at);
+    }
+    out_->insert(out_->end(), lines.begin(), lines.end());
+  } else if (init != nullptr) {
+    initialize(made_at, init, at);
+  }
+  if (is_destroyed) {
     frames_.back().scopes.back().cleanups.push_back(
         {.kind = Cleanup::Kind::kDestroy, .spot = made_at, .at = at});
   }

@@ -309,6 +309,10 @@ Spot DriverUnit::global(const VarDecl& variable, SourceLocation at) {
            "Put the driver and what it tests into one source file.");
   }
   const Expr* with = definition->getInit();
+  if (of.isStaticLocal() && with != nullptr && !with->isConstantInitializer(context_, false)) {
+    refuse(of.getLocation(), fmt::format("what makes {} is more than constants", path),
+           "Let main make it, before it starts threads.");
+  }
   // As if it had stood there from the beginning; nobody has seen it yet.
   std::vector<DriverLine> lines;
   std::vector<DriverLine>* const out = std::exchange(out_, &lines);

@@ -310,7 +310,8 @@ std::string to_text(const FollowedStretch& stretch) {
   std::string out = fmt::format("thread {} until {}", stretch.thread,
                                 known == kFollowed.end() ? "?" : known->second);
   if (!stretch.file.empty()) out += fmt::format(" {}:{}", escaped(stretch.file), stretch.line);
-  if (stretch.times != 1) out += fmt::format(" times {}", stretch.times);
+  // A path may have the word in it.
+  if (stretch.times != 1 || stretch.file.contains(' ')) out += fmt::format(" times {}", stretch.times);
   return out;
 }
 

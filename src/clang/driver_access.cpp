@@ -69,7 +69,7 @@ void DriverUnit::write(const Spot& spot, const Value& value, SourceLocation at) 
   const Leaf leaf = leaf_of(spot);
   switch (leaf) {
     case Leaf::kPointer: {
-      const bool first = initialized_.insert(spot.path).second;
+      const bool first = initialized_.insert(spot.path).second || prologue_;  // nobody saw it
       const auto before = pointers_.find(spot.path);
       const bool same = before != pointers_.end() && before->second.kind == value.kind &&
                         before->second.spot == value.spot && before->second.number == value.number;
@@ -214,7 +214,9 @@ void DriverUnit::initialize_all(const Spot& spot, SourceLocation at) {
     }
     return;
   }
-  if (leaf == Leaf::kTruth || leaf == Leaf::kNumber) write(spot, Value::of(0), at);
+  // A pointer that is null in the beginning and leads somewhere later is one that changes.
+  const bool is_null = leaf == Leaf::kPointer && prologue_ && !spot.type->isReferenceType();
+  if (leaf == Leaf::kTruth || leaf == Leaf::kNumber || is_null) write(spot, Value::of(0), at);
 }
 
 void DriverUnit::construct(const Spot& spot, const clang::CXXConstructExpr& of) {

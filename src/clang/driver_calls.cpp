@@ -200,17 +200,16 @@ Value DriverUnit::invoke(const FunctionDecl& function, std::optional<Spot> self,
     const Value given = i < arguments.size() ? arguments[i] : Value{};
     frames_.back().meanings[&one] = parameter(one, given, at);
   }
-  if (is_constructor) {
+  if (const std::optional<Spot> made_at = frames_.back().self; is_constructor && made_at) {
     const auto& constructor = *llvm::cast<clang::CXXConstructorDecl>(definition);
-    const Spot made_at = *frames_.back().self;
     for (const clang::CXXCtorInitializer* one : constructor.inits()) {
       if (one->isAnyMemberInitializer()) {
         look_at(one->getInit());
-        initialize(field(made_at, *one->getAnyMember()), one->getInit(),
+        initialize(field(*made_at, *one->getAnyMember()), one->getInit(),
                    one->getInit()->getExprLoc());
       } else if (const auto* made_by =
                      llvm::dyn_cast<clang::CXXConstructExpr>(one->getInit()->IgnoreImplicit())) {
-        construct(made_at, *made_by);
+        construct(*made_at, *made_by);
       }
     }
   }
@@ -296,6 +295,7 @@ Value DriverUnit::call(const clang::CallExpr& of) {
   if (is_called_object && is_function_object(object->getType().getNonReferenceType())) {
     const Value callable = load(place(object), at);
     std::vector<Value> values;
+    values.reserve(arguments.size());
     for (unsigned i = 0; i < arguments.size(); ++i) {
       const FunctionDecl* target = callable.function == nullptr ? callee : callable.function;
       values.push_back(argument(arguments[i], i < target->getNumParams()
@@ -331,6 +331,7 @@ Value DriverUnit::call(const clang::CallExpr& of) {
     }
   }
   std::vector<Value> values;
+  values.reserve(arguments.size());
   for (unsigned i = 0; i < arguments.size(); ++i) {
     values.push_back(argument(arguments[i], i < callee->getNumParams()
                                                 ? callee->getParamDecl(i)->getType()
@@ -366,6 +367,7 @@ Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::Ca
     initialize_all(own, at);
     const auto* record = inner->getAsCXXRecordDecl();
     std::vector<Value> values;
+    values.reserve(arguments.size());
     for (const Expr* one : arguments) values.push_back(argument(one, {}));
     if (leaf_of(own) != Leaf::kRecord) {
       if (values.size() == 1) write(own, values[0], at);
@@ -418,6 +420,8 @@ Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::Ca
       }
     } else if (where.kind == Meaning::Kind::kLocal && !one->getType().isConstQualified()) {
       store(where, {}, at);
+    } else if (where.value.kind == Value::Kind::kPointer && !one->getType().isConstQualified()) {
+      refuse(at, "this pointer may change", "Let it lead to one object.");
     }
     if (given.kind == Value::Kind::kPointer) touch(given.spot, at);
   }

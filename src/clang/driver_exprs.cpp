@@ -184,7 +184,7 @@ Value DriverUnit::as_type(Value value, QualType from, QualType to) {
 }
 
 Value DriverUnit::truth(const Expr* of) {
-  const Value found = as_type(value(of), of->getType(), context_.BoolTy);
+  Value found = as_type(value(of), of->getType(), context_.BoolTy);
   if (found.is_number() || found.kind == Value::Kind::kFormula) return found;
   if (found.kind == Value::Kind::kPointer || found.kind == Value::Kind::kCallable) {
     return Value::of(1);
@@ -194,11 +194,11 @@ Value DriverUnit::truth(const Expr* of) {
 
 Value DriverUnit::short_circuit(const clang::BinaryOperator& of) {
   const bool both = of.getOpcode() == clang::BO_LAnd;
-  const Value left = truth(of.getLHS());
+  Value left = truth(of.getLHS());
   if (left.is_number()) return (left.number != 0) == both ? truth(of.getRHS()) : left;
   std::vector<DriverLine> lines;
   std::vector<DriverLine>* const out = std::exchange(out_, &lines);
-  const Value right = truth(of.getRHS());
+  Value right = truth(of.getRHS());
   out_ = out;
   if (lines.empty()) {
     if (right.is_number() && (right.number != 0) == both) return left;
@@ -445,8 +445,9 @@ Value DriverUnit::value(const Expr* of) {
     return Value::of(0);
   }
   if (llvm::isa<clang::CXXThisExpr>(of)) {
-    if (!frames_.back().self) refuse(at, "which object this is is not known", "");
-    return Value::leading_to(*frames_.back().self);
+    const std::optional<Spot> self = frames_.back().self;
+    if (!self) refuse(at, "which object this is is not known", "");
+    return Value::leading_to(*self);
   }
   if (const auto* lambda = llvm::dyn_cast<clang::LambdaExpr>(of)) return closure(*lambda);
   if (const auto* call_of = llvm::dyn_cast<clang::CallExpr>(of)) return call(*call_of);

@@ -365,6 +365,7 @@ void DriverUnit::look_at(const clang::Stmt* of) {
         if (init != nullptr && variable_of(init) != nullptr) harmless.insert(variable_of(init));
         self(self, init);
       }
+      looked_at_.insert(lambda->getBody());
       self(self, lambda->getBody());
       return;
     }

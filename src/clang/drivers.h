@@ -30,6 +30,7 @@
 #include <clang/AST/StmtCXX.h>
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -294,8 +295,8 @@ class DriverUnit {
 
   // Of a pass.
   std::vector<DriverLine>* out_ = nullptr;
-  std::vector<Frame> frames_;
-  std::string thread_;  // whose code is being written; empty: main's
+  std::deque<Frame> frames_;  // whoever holds one may call another
+  std::string thread_;        // whose code is being written; empty: main's
   std::map<std::string, DriverVariable> shared_;
   std::vector<std::string> order_;              // of shared_
   std::map<std::string, Value> pointers_;       // by path: what is known of them

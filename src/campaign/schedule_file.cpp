@@ -311,7 +311,8 @@ std::string to_text(const FollowedStretch& stretch) {
                                 known == kFollowed.end() ? "?" : known->second);
   if (!stretch.file.empty()) out += fmt::format(" {}:{}", escaped(stretch.file), stretch.line);
   // A path may have the word in it.
-  if (stretch.times != 1 || stretch.file.contains(' ')) out += fmt::format(" times {}", stretch.times);
+  if (stretch.times != 1 || stretch.file.contains(' '))
+    out += fmt::format(" times {}", stretch.times);
   return out;
 }
 

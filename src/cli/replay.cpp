@@ -257,14 +257,14 @@ int replay(const ReplayOptions& options) {
     if (!plan) return refuse(plan.error());
     task->order = plan->order(options.seed.value_or(0));
   }
-  const bool follows = task->file && !task->file->stretches.empty();
-  if (follows) {
-    auto order = campaign::follow(*task->file, program->path());
+  const std::optional<campaign::ScheduleFile>& saved = task->file;
+  if (saved && !saved->stretches.empty()) {
+    auto order = campaign::follow(*saved, program->path());
     if (!order) return refuse(order.error());
     task->order = std::move(*order);
   }
   if (options.debug) return refuse(debug(*program, task->order));
-  if (!task->file || follows) {
+  if (!task->file || task->order.settings.strategy == schedule::Strategy::kFollow) {
     if (const auto made = make_choices(*runner, *task); !made) return refuse(made.error());
   }
   running.output =

@@ -78,6 +78,10 @@ void AreaFile::prepare(const Order& order) {
   const std::size_t count = std::min<std::size_t>(order.choices.size(), schedule::kMaxChoices);
   std::copy_n(order.choices.begin(), count, area_->replayed);
   area_->settings.choice_count = static_cast<std::uint32_t>(count);
+  area_->stretch_count = std::min<std::size_t>(order.stretches.size(), schedule::kMaxStretches);
+  std::copy_n(order.stretches.begin(), area_->stretch_count, area_->stretches);
+  std::copy_n(order.ranges.begin(),
+              std::min<std::size_t>(order.ranges.size(), schedule::kMaxRanges), area_->ranges);
 }
 
 void AreaFile::read(Trial& trial, bool with_choices) const {

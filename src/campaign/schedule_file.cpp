@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <fstream>
@@ -10,6 +11,8 @@
 #include <optional>
 #include <set>
 #include <utility>
+
+#include "symbols/lines.h"
 
 namespace tomos::campaign {
 
@@ -106,12 +109,59 @@ std::optional<schedule::Choice> choice_of(std::string_view text) {
                           .preempts = end.empty() ? 0U : 1U};
 }
 
+constexpr std::array kFollowed = {
+    std::pair{schedule::Kind::kRead, "read"},
+    std::pair{schedule::Kind::kWrite, "write"},
+    std::pair{schedule::Kind::kLock, "lock"},
+    std::pair{schedule::Kind::kUnlock, "unlock"},
+    std::pair{schedule::Kind::kCreate, "create"},
+    std::pair{schedule::Kind::kJoin, "join"},
+    std::pair{schedule::Kind::kWait, "wait"},
+    std::pair{schedule::Kind::kNotify, "notify"},
+    std::pair{schedule::Kind::kAtomicRead, "atomic-read"},
+    std::pair{schedule::Kind::kAtomicWrite, "atomic-write"},
+};
+
+bool has_place(schedule::Kind kind) {
+  return kind == schedule::Kind::kRead || kind == schedule::Kind::kWrite;
+}
+
+// "1 until read account.cpp:12 times 2", what follows "thread".
+std::optional<FollowedStretch> stretch_of(std::string_view text) {
+  const auto [thread, after_thread] = split_word(text);
+  const auto [until, after_until] = split_word(after_thread);
+  auto [kind, rest] = split_word(after_until);
+  const auto known = std::ranges::find(kFollowed, kind, [](const auto& one) { return one.second; });
+  const auto thread_number = number<std::uint32_t>(thread);
+  if (until != "until" || known == kFollowed.end() || !thread_number) return std::nullopt;
+  FollowedStretch stretch{.thread = *thread_number, .kind = known->first};
+  if (has_place(stretch.kind)) {
+    const std::size_t times = rest.rfind(" times ");
+    const std::string_view place = rest.substr(0, times);
+    rest = times == std::string_view::npos ? std::string_view() : rest.substr(times + 1);
+    const std::size_t colon = place.rfind(':');
+    if (colon == std::string_view::npos || colon == 0) return std::nullopt;
+    const auto file = unescaped(place.substr(0, colon));
+    const auto line = number<std::uint32_t>(place.substr(colon + 1));
+    if (!file || !line || *line == 0) return std::nullopt;
+    stretch.file = *file;
+    stretch.line = *line;
+  }
+  if (rest.empty()) return stretch;
+  const auto [times_word, times] = split_word(rest);
+  const auto times_number = number<std::uint32_t>(times);
+  if (times_word != "times" || !times_number || *times_number == 0) return std::nullopt;
+  stretch.times = *times_number;
+  return stretch;
+}
+
 // Reads line by line; stops at the first that is wrong.
 class Parser {
  public:
   // What is wrong with the line, or nothing.
   std::string take(std::string_view line) {
     const auto [word, value] = split_word(line);
+    if (word == "thread" && seen_.contains("stretches")) return take_stretch(value);
     if (word == "thread") return take_choice(value);
     if (word == "place") return take_place(value);
     if (word != "argument" && !seen_.insert(std::string(word)).second) {
@@ -128,7 +178,9 @@ class Parser {
     if (word == "pause-probability") return keep(schedule_.settings.pause_probability, part(*text));
     if (word == "depth") return keep(schedule_.settings.depth, number<std::uint32_t>(*text));
     if (word == "hash") return keep(schedule_.hash, number<std::uint64_t>(*text, 16));
-    if (word == "choices") return keep(count_, number<std::uint32_t>(*text));
+    if (word == "choices" || word == "stretches") {
+      return keep(count_, number<std::uint32_t>(*text));
+    }
     if (word == "learnt") return take_learnt(*text);
     if (word == "shows") {
       const auto [id, shows] = split_word(*text);
@@ -141,9 +193,16 @@ class Parser {
 
   // What is missing in the end, or nothing.
   std::string missing() const {
+    const bool follows = seen_.contains("stretches");
     for (const char* word : {"program", "strategy", "seed", "accesses", "hash", "choices"}) {
-      if (!seen_.contains(word)) return fmt::format("there is no line '{} ...'", word);
+      if (!follows && !seen_.contains(word)) return fmt::format("there is no line '{} ...'", word);
     }
+    if (follows && schedule_.stretches.empty()) return "there are no stretches";
+    if (follows && schedule_.stretches.size() != count_) {
+      return fmt::format("there are {} stretches, not {} as the file says",
+                         schedule_.stretches.size(), count_);
+    }
+    if (follows) return "";
     if (schedule_.choices.size() != count_) {
       return fmt::format("there are {} choices, not {} as the file says", schedule_.choices.size(),
                          count_);
@@ -169,6 +228,17 @@ class Parser {
     if (!choice) return "not a choice: it should read 'thread N step N next N', maybe 'preempts'";
     if (schedule_.choices.size() >= schedule::kMaxChoices) return "there are too many choices";
     schedule_.choices.push_back(*choice);
+    return "";
+  }
+
+  std::string take_stretch(std::string_view text) {
+    const auto stretch = stretch_of(text);
+    if (!stretch) {
+      return "not a stretch: it should read 'thread N until read FILE:LINE', maybe 'times N'";
+    }
+    if (schedule_.stretches.size() >= schedule::kMaxStretches)
+      return "there are too many stretches";
+    schedule_.stretches.push_back(*stretch);
     return "";
   }
 
@@ -234,6 +304,46 @@ Error damaged(const std::string& where, std::string what) {
 
 }  // namespace
 
+std::string to_text(const FollowedStretch& stretch) {
+  const auto known =
+      std::ranges::find(kFollowed, stretch.kind, [](const auto& one) { return one.first; });
+  std::string out = fmt::format("thread {} until {}", stretch.thread,
+                                known == kFollowed.end() ? "?" : known->second);
+  if (!stretch.file.empty()) out += fmt::format(" {}:{}", escaped(stretch.file), stretch.line);
+  // A path may have the word in it.
+  if (stretch.times != 1 || stretch.file.contains(' '))
+    out += fmt::format(" times {}", stretch.times);
+  return out;
+}
+
+Result<Order> follow(const ScheduleFile& schedule, const std::string& program) {
+  Order order;
+  order.settings = for_trial(schedule.settings, schedule.seed);
+  order.settings.strategy = schedule::Strategy::kFollow;
+  for (const FollowedStretch& stretch : schedule.stretches) {
+    const auto first = static_cast<std::uint32_t>(order.ranges.size());
+    if (!stretch.file.empty()) {
+      const auto code = code_of_line(program, stretch.file, stretch.line);
+      if (!code) return std::unexpected(code.error());
+      if (code->empty()) {
+        return std::unexpected(
+            Error{.where = program,
+                  .what = fmt::format("has no code of {}:{}, where a thread is to be followed to",
+                                      stretch.file, stretch.line),
+                  .remedy = "Compile the driver with tomos-c++, without -O2 or more."});
+      }
+      for (const CodeRange& range : *code) order.ranges.push_back({range.begin, range.end});
+    }
+    order.stretches.push_back(
+        {.thread = stretch.thread,
+         .times = stretch.times,
+         .first_range = first,
+         .range_count = static_cast<std::uint32_t>(order.ranges.size()) - first,
+         .kind = stretch.kind});
+  }
+  return order;
+}
+
 Order ScheduleFile::order() const {
   Order order;
   order.settings = for_trial(settings, seed);
@@ -249,6 +359,16 @@ std::string to_text(const ScheduleFile& schedule) {
     out += fmt::format("{} {}\n", i == 0 ? "program" : "argument", escaped(schedule.words[i]));
   }
   const Settings& settings = schedule.settings;
+  if (!schedule.stretches.empty()) {
+    out += fmt::format("accesses {}\n", settings.accesses ? "on" : "off");
+    if (settings.undeclared) out += "undeclared on\n";
+    if (!schedule.shows.empty()) {
+      out += fmt::format("shows {} {}\n", schedule.id, escaped(schedule.shows));
+    }
+    out += fmt::format("stretches {}\n", schedule.stretches.size());
+    for (const FollowedStretch& stretch : schedule.stretches) out += to_text(stretch) + "\n";
+    return out;
+  }
   out += fmt::format("strategy {}\nseed {}\naccesses {}\npause-probability {}\ndepth {}\n",
                      to_string(strategy_of(settings, schedule.seed)), schedule.seed,
                      settings.accesses ? "on" : "off", settings.pause_probability, settings.depth);

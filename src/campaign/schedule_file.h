@@ -19,6 +19,20 @@
 //     thread 1 step 5 next 2 preempts
 //     thread 2 step 9 next 1
 //
+// One that `tomos model --schedule` has written has no choices, but stretches of a run that was
+// thought out, and perhaps no program:
+//
+//     tomos-schedule 1
+//     accesses on
+//     stretches 3
+//     thread 0 until create times 2
+//     thread 1 until read account.cpp:12
+//     thread 2 until unlock times 2
+//
+// The thread goes on until it has done so; then the next line counts. Accesses have a place;
+// operations of atomics (atomic-read, atomic-write) and calls (lock, unlock, create, join, wait,
+// notify) are in the library's code, and count wherever the thread does them.
+//
 // A choice says: when the thread had done so many steps, another one went on. Where none is made,
 // the thread that runs goes on, and if it cannot, the lowest numbered that can.
 #pragma once
@@ -35,6 +49,19 @@
 
 namespace tomos::campaign {
 
+struct FollowedStretch {
+  std::uint32_t thread = 0;
+  schedule::Kind kind = schedule::Kind::kNone;
+  std::string file;  // of an access; empty: anywhere
+  std::uint32_t line = 0;
+  std::uint32_t times = 1;
+
+  friend bool operator==(const FollowedStretch&, const FollowedStretch&) = default;
+};
+
+// "thread 1 until read account.cpp:12 times 2"
+std::string to_text(const FollowedStretch& stretch);
+
 struct ScheduleFile {
   std::vector<std::string> words;  // the program and its arguments
   Settings settings;               // with a strategy
@@ -44,7 +71,9 @@ struct ScheduleFile {
   std::string shows;                                 // in words
   std::uint64_t hash = 0;
   std::vector<schedule::Choice> choices;
+  std::vector<FollowedStretch> stretches;  // instead of a seed, a hash and choices
 
+  // Not for stretches: see follow().
   Order order() const;
 };
 
@@ -52,5 +81,9 @@ std::string to_text(const ScheduleFile& schedule);
 // `name` stands in messages: "bug.schedule:12".
 Result<ScheduleFile> parse_schedule(std::string_view text, const std::string& name);
 Result<ScheduleFile> read_schedule(const std::string& path);
+
+// What follows the stretches in this program, whose code is looked up. An error if the code of one
+// is not found.
+Result<Order> follow(const ScheduleFile& schedule, const std::string& program);
 
 }  // namespace tomos::campaign

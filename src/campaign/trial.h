@@ -18,7 +18,10 @@ struct Order {
   std::vector<schedule::Choice> choices;             // for Strategy::kReplay
   std::shared_ptr<const schedule::Profile> profile;  // null: all is a switching point
   schedule::Aim aim = {};                            // for Strategy::kAim
-  bool keep_choices = false;                         // those that the trial will make are wanted
+  // For Strategy::kFollow.
+  std::vector<schedule::Stretch> stretches;
+  std::vector<schedule::CodeRange> ranges;
+  bool keep_choices = false;  // those that the trial will make are wanted
 };
 
 enum class End : std::uint8_t {

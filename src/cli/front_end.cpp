@@ -59,6 +59,14 @@ Result<cpp::TmSources> read_tm(const cpp::TmOptions& options) {
   return result;
 }
 
+Result<cpp::DriverSources> read_driver(const cpp::Options& options) {
+  const auto read = load<cpp::ReadDriver>(cpp::kReadDriver);
+  if (!read) return std::unexpected(read.error());
+  Result<cpp::DriverSources> result;
+  (*read)(options, result);
+  return result;
+}
+
 Result<std::vector<core::CompilerWarning>> check_cpp(const cpp::Options& options,
                                                      const cpp::Texts& texts,
                                                      const std::set<std::string>& units,

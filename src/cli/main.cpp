@@ -32,7 +32,7 @@ constexpr std::array kCommands = {
     Command{.name = "replay", .declare = declare_replay, .takes_program = true},
     Command{.name = "infer", .declare = declare_infer, .takes_program = true},
     Command{.name = "tm", .declare = declare_tm, .takes_program = true},
-    Command{"model", declare_model},
+    Command{.name = "model", .declare = declare_model, .takes_program = true},
     Command{"help", declare_help},
 };
 

@@ -15,6 +15,7 @@
 #include "cli/interrupt.h"
 #include "cli/judge.h"
 #include "cli/judge_options.h"
+#include "cli/model_driver.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -35,7 +36,8 @@ constexpr const char* kModelDescription =
     "Model-check a concurrent Boolean program\n\n"
     "Goes through all runs of a program in the language of docs/bp.md and proves that each of\n"
     "them is serializable, that no assertion fails and that there is no deadlock; or shows the\n"
-    "shortest run that goes wrong.\n\n"
+    "shortest run that goes wrong. With --from-cpp the program is made from a C++ test driver:\n"
+    "locks, truth values and atomics are kept, other data may have any value.\n\n"
     "Exit status: 0 proved (or unknown, see the report), 66 something goes wrong, 2 bad usage or\n"
     "input, 70 a bug in Tomos.\n";
 
@@ -44,12 +46,17 @@ constexpr const char* kModelExamples =
     "  tomos model examples/model/account.bp     prove it\n"
     "  tomos model --trace run.std examples/model/account_bad.bp && tomos check run.std\n"
     "                                            the run that goes wrong, as a trace\n"
+    "  tomos model --from-cpp account_test.cpp -- -std=c++20\n"
+    "                                            all schedules of a test driver\n"
     "  tomos model --memory 8G -j 8 large.bp     unknown if that is not enough";
 
 const std::vector<std::string> kAnalyses = {"serializability", "assertions", "deadlock"};
 
 struct ModelOptions {
-  std::string file;
+  SourceOptions sources;
+  bool from_cpp = false;
+  std::string write_bp;
+  std::string schedule;
   std::string analysis = "serializability,assertions,deadlock";
   unsigned jobs = 1;
   std::string memory;
@@ -134,14 +141,15 @@ std::string why_unknown(const model::SearchResult& result) {
 }
 
 void judge(Report& report, const ModelOptions& options, const model::SearchResult& result,
-           const std::optional<Finding>& finding) {
+           const std::optional<Finding>& finding, bool assertions_kept) {
   const std::string unknown = why_unknown(result);
   for (const std::string& analysis : kAnalyses) {
     if (!contains(split(options.analysis, ','), analysis)) continue;
     Verdict verdict = Verdict::kOk;
     if (finding) {
       verdict = finding->analysis == analysis ? Verdict::kViolation : Verdict::kUnknown;
-    } else if (!unknown.empty() || options.compact) {
+    } else if (!unknown.empty() || options.compact ||
+               (analysis == "assertions" && !assertions_kept)) {
       verdict = Verdict::kUnknown;
     }
     report.verdicts.push_back({.analysis = analysis, .verdict = verdict});
@@ -179,30 +187,83 @@ void describe(Report& report, const model::Program& program, const model::Search
   report.stats.peak_rss = peak_memory();
 }
 
+// Of a C++ driver, or as it is written.
+Result<DriverProgram> load_program(const ModelOptions& options) {
+  if (const auto named = check_named(options.sources, "model"); !named) {
+    return std::unexpected(named.error());
+  }
+  if (options.from_cpp) return load_driver(options.sources);
+  const auto& sources = options.sources;
+  if (sources.files.size() != 1 || !sources.flags.empty() || !sources.build.empty() ||
+      !options.write_bp.empty() || !options.schedule.empty()) {
+    return std::unexpected(Error{.where = "model",
+                                 .what = "this is for C++ sources, and none is named",
+                                 .remedy = "Write 'tomos model FILE.bp', or 'tomos model "
+                                           "--from-cpp FILE.cpp -- FLAGS'."});
+  }
+  const std::string& path = sources.files.front();
+  const auto text = read_text(path, "Name a file with a Boolean program (docs/bp.md).");
+  if (!text) return std::unexpected(text.error());
+  auto program = model::load(*text, path);
+  if (!program) return std::unexpected(program.error());
+  return DriverProgram{.program = std::move(*program), .text = "", .notes = {}};
+}
+
+Result<void> write_text(const std::string& path, const std::string& text) {
+  auto file = NewFile::at(path);
+  if (!file) return std::unexpected(file.error());
+  if (auto written = file->write(text); !written) return written;
+  return file->commit();
+}
+
 int run(const ModelOptions& options) {
-  const auto source = read_text(options.file, "Name a file with a Boolean program (docs/bp.md).");
-  if (!source) return refuse(source.error());
-  const auto program = model::load(*source, options.file);
-  if (!program) return refuse(program.error());
+  const auto loaded = load_program(options);
+  if (!loaded) return refuse(loaded.error());
+  const model::Program& program = loaded->program;
+  const std::string& input = options.sources.files.front();
+  if (!options.write_bp.empty()) {
+    if (const auto done = write_text(options.write_bp, loaded->text); !done) {
+      return refuse(done.error());
+    }
+  }
   auto file = report_file(options.report);
   if (!file) return refuse(file.error());
   stop_on_interrupt("reporting on the states seen so far");
 
   const auto start = std::chrono::steady_clock::now();
-  std::optional<ProgressLine> line(std::in_place, options.file, options.report.quiet);
-  const model::Judged judged = model::judge(*program, for_search(options, *line));
+  std::optional<ProgressLine> line(std::in_place, input, options.report.quiet);
+  const model::Judged judged = model::judge(program, for_search(options, *line));
   line.reset();
   const model::SearchResult& result = judged.result;
 
   Report report;
   report.tool = "model";
-  report.inputs.push_back(options.file);
-  describe(report, *program, result);
+  report.inputs.push_back(input);
+  report.notes = loaded->notes;
+  describe(report, program, result);
   std::optional<Finding> finding;
   if (result.end == model::SearchResult::End::kFailure) {
-    const model::Run found = model::run_of(*program, result);
-    finding = model::finding_of(*program, result, found);
+    const model::Run found = model::run_of(program, result);
+    finding = model::finding_of(program, result, found);
+    if (options.from_cpp && model::leaves_open(program, result)) {
+      finding->verdict = Certainty::kPredicted;
+      finding->doubt =
+          "the run takes ways that depend on data, whose values are not kept: the program may "
+          "never go them";
+    }
     report.stats.events = found.events.size();
+    if (!options.schedule.empty()) {
+      auto schedule = schedule_of(*loaded, result);
+      schedule.id = finding->id();
+      schedule.shows = finding->message;
+      if (const auto done = write_text(options.schedule, to_text(schedule)); !done) {
+        return refuse(done.error());
+      }
+      report.notes.push_back(
+          fmt::format("to see the program do it, compile it with tomos-c++ and run it by "
+                      "'tomos replay {} -- ./PROGRAM'",
+                      quoted(options.schedule)));
+    }
     if (!options.trace.empty()) {
       if (const auto written = write_trace(found, options.trace); !written) {
         return refuse(written.error());
@@ -216,7 +277,7 @@ int run(const ModelOptions& options) {
         judged.shortest ? ": none with fewer goes wrong" : "; there may be one with fewer"));
     report.findings.push_back(*finding);
   }
-  judge(report, options, result, finding);
+  judge(report, options, result, finding, loaded->assertions);
   report.stats.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (const auto shown = show(report, options.report, *file, STDOUT_FILENO); !shown) {
@@ -233,7 +294,20 @@ std::function<int()> declare_model(CLI::App& app) {
   options->jobs = processors();
   app.description(kModelDescription);
   app.footer(kModelExamples);
-  app.add_option("FILE", options->file, "The Boolean program")->required();
+  app.add_option("FILE", options->sources.files,
+                 "The Boolean program; or the C++ test driver, behind\n-- the compiler's flags")
+      ->required();
+  app.add_flag("--from-cpp", options->from_cpp, "FILE is a test driver in C++");
+  app.add_option("-p", options->sources.build, "Folder of a compile_commands.json that has FILE")
+      ->type_name("BUILD");
+  app.add_option("--write-bp", options->write_bp,
+                 "Write the Boolean program of the driver to this file")
+      ->type_name("FILE");
+  app.add_option(
+         "--schedule", options->schedule,
+         "Write the run of the driver that goes wrong to this\nfile, for 'tomos replay FILE -- "
+         "PROG'")
+      ->type_name("FILE");
   app.add_option("--analysis", options->analysis, "What to look for, separated by commas")
       ->type_name("LIST")
       ->check(list_of(kAnalyses));
@@ -255,7 +329,10 @@ std::function<int()> declare_model(CLI::App& app) {
   app.add_flag("--no-partial-order", options->no_partial_order,
                "Look at all orders of independent steps");
   declare_report(options->report, app, "standard output");
-  return [options] { return run(*options); };
+  return [options] {
+    take_flags(options->sources);
+    return run(*options);
+  };
 }
 
 }  // namespace tomos

@@ -68,6 +68,7 @@ struct Task {
   std::optional<campaign::ScheduleFile> file;
   std::optional<std::uint64_t> hash;  // of the schedule, if it is known
   std::string command;                // that does this
+  std::string missed;                 // the first stretch that was to be followed and was not
 };
 
 Error usage(std::string what) {
@@ -99,14 +100,19 @@ Result<Task> task_of(ReplayOptions options) {
   auto file = campaign::read_schedule(options.file);
   if (!file) return std::unexpected(file.error());
   task.command = "tomos replay " + tomos::quoted(options.file);
+  if (task.words.empty() && file->words.empty()) {
+    return std::unexpected(usage("the program is missing: the schedule names none"));
+  }
   if (task.words.empty()) {
     task.words = file->words;
   } else {
     task.command += " --";
     for (const std::string& word : task.words) task.command += ' ' + tomos::quoted(word);
   }
-  task.order = file->order();
-  task.hash = file->hash;
+  if (file->stretches.empty()) {
+    task.order = file->order();
+    task.hash = file->hash;
+  }
   task.file = std::move(*file);
   return task;
 }
@@ -195,9 +201,16 @@ Report report_on(const Task& task, campaign::Found& found,
   report.verdicts = {{.analysis = "fuzz",
                       .verdict = report.findings.empty() ? Verdict::kOk : Verdict::kViolation}};
   report.notes = compare(trials, task.hash);
-  if (task.file && !task.file->id.empty() &&
+  if (task.file && !task.file->id.empty() && task.file->stretches.empty() &&
       std::ranges::find(report.findings, task.file->id, &Finding::id) == report.findings.end()) {
     report.notes.push_back("what the schedule was saved for does not show: " + task.file->shows);
+  }
+  if (task.file && !task.file->stretches.empty()) {
+    report.notes.push_back(
+        task.missed.empty()
+            ? "the program went the way of the model"
+            : fmt::format("the program went another way than the model: '{}' did not come about",
+                          task.missed));
   }
   for (const std::string& problem : found.name_problems()) report.notes.push_back(problem);
   return report;
@@ -209,10 +222,15 @@ Result<void> make_choices(campaign::Runner& runner, Task& task) {
   task.order.keep_choices = true;
   const auto trial = runner.run(task.order);
   if (!trial) return std::unexpected(trial.error());
+  if (trial->is(schedule::kDiverged) && task.file &&
+      trial->diverged_at < task.file->stretches.size()) {
+    task.missed = campaign::to_text(task.file->stretches[trial->diverged_at]);
+  }
   if (!trial->started || !trial->is_repeatable() || trial->is(schedule::kChoicesLost)) return {};
   task.order.settings.strategy = schedule::Strategy::kReplay;
   task.order.choices = trial->choices;
   task.hash = trial->hash;
+  task.order.stretches.clear();
   return {};
 }
 
@@ -242,8 +260,14 @@ int replay(const ReplayOptions& options) {
     if (!plan) return refuse(plan.error());
     task->order = plan->order(options.seed.value_or(0));
   }
+  const std::optional<campaign::ScheduleFile>& saved = task->file;
+  if (saved && !saved->stretches.empty()) {
+    auto order = campaign::follow(*saved, program->path());
+    if (!order) return refuse(order.error());
+    task->order = std::move(*order);
+  }
   if (options.debug) return refuse(debug(*program, task->order));
-  if (!task->file) {
+  if (!task->file || task->order.settings.strategy == schedule::Strategy::kFollow) {
     if (const auto made = make_choices(*runner, *task); !made) return refuse(made.error());
   }
   running.output =

@@ -323,11 +323,13 @@ class Compiler {
         names_.fail(label.first_jump, fmt::format("no label '{}' in this thread", name), "");
       }
       for (const auto& [at, block] : label.jumps) {
-        if (block != label.block) {
-          names_.fail(label.first_jump, "goto leads into or out of an atomic block",
-                      "Let the label stand in the same block.");
+        if (label.block != 0 && block != label.block) {
+          names_.fail(label.first_jump, "goto leads into an atomic block",
+                      "Let the label stand in the same block, or outside.");
         }
-        edge_of(at).target = label.location;
+        Edge& jump = edge_of(at);
+        jump.target = label.location;
+        if (code_->locations[at.first].block != label.block) jump.ends = true;
       }
     }
   }

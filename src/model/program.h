@@ -149,8 +149,15 @@ struct AtomicBlock {
   Place place;
 };
 
+// What was made from other source: where a line comes from, and what things are called there.
+struct Origin {
+  std::string file;
+  Place place;  // line 0: from nowhere
+};
+
 struct Program {
   std::string file;
+  std::vector<Origin> origins;      // by line; none: the program is its own source
   std::vector<Variable> variables;  // by field
   std::vector<std::string> locks;
   std::vector<std::string> conditions;
@@ -174,6 +181,11 @@ struct Program {
     return condition_object(conditions.size()) + thread;
   }
   std::size_t objects() const { return thread_object(threads.size()); }
+
+  Origin origin(Place place) const {
+    const bool elsewhere = place.line < origins.size() && origins[place.line].place.line != 0;
+    return elsewhere ? origins[place.line] : Origin{.file = file, .place = place};
+  }
 };
 
 }  // namespace tomos::model

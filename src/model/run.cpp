@@ -50,8 +50,9 @@ class Recorder {
 
  private:
   void add(ThreadId thread, Op op, std::uint32_t object, Place place) {
+    const Origin origin = program_.origin(place);
     const LocationId location =
-        run_.names.intern(NameKind::kLocation, place_in(program_.file, place));
+        run_.names.intern(NameKind::kLocation, place_in(origin.file, origin.place));
     run_.events.push_back({.thread = thread,
                            .object = object,
                            .location = location,
@@ -66,7 +67,8 @@ class Recorder {
 };
 
 tomos::Location to_location(const Program& program, Place place) {
-  return {.file = program.file, .line = place.line, .column = place.column};
+  const Origin origin = program.origin(place);
+  return {.file = origin.file, .line = origin.place.line, .column = origin.place.column};
 }
 
 // The end of the run, which is what the reader wants to see of it.
@@ -180,6 +182,42 @@ Run run_of(const Program& program, const SearchResult& result) {
   return recorder.take();
 }
 
+bool leaves_open(const Program& program, const SearchResult& result) {
+  const auto is_any = [&](const auto& self, std::int32_t at) -> bool {
+    if (at < 0) return false;
+    const Node& node = program.nodes[static_cast<std::size_t>(at)];
+    switch (node.op) {
+      case NodeOp::kConstant:
+      case NodeOp::kRead:
+      case NodeOp::kNext:
+        return false;
+      case NodeOp::kAny:
+        return true;
+      case NodeOp::kNot:
+        return self(self, node.a);
+      case NodeOp::kChoice:
+        return self(self, node.a) || self(self, node.b) || self(self, node.c);
+      case NodeOp::kAnd:
+      case NodeOp::kOr:
+      case NodeOp::kEqual:
+      case NodeOp::kUnequal:
+      case NodeOp::kLess:
+      case NodeOp::kLessEqual:
+      case NodeOp::kPlus:
+      case NodeOp::kMinus:
+        return self(self, node.a) || self(self, node.b);
+    }
+    return false;
+  };
+  return std::ranges::any_of(result.run, [&](const Step& step) {
+    const Code& code = program.codes[program.threads[step.thread].code];
+    const Edge& edge = code.locations[step.location].edges[step.edge];
+    return is_any(is_any, edge.guard) ||
+           std::ranges::any_of(edge.assignments,
+                               [&](const Assignment& one) { return is_any(is_any, one.node); });
+  });
+}
+
 Finding finding_of(const Program& program, const SearchResult& result, const Run& run) {
   Finding finding;
   if (result.failure == Failure::kCycle) {
@@ -194,8 +232,9 @@ Finding finding_of(const Program& program, const SearchResult& result, const Run
     const Step& last = result.run.back();
     const ThreadInfo& thread = program.threads[last.thread];
     const Place place = program.codes[thread.code].locations[last.location].place;
-    finding.message = fmt::format("In {} at {} {}.", thread.name, place_in(program.file, place),
-                                  what_is_wrong(result.failure));
+    finding.message =
+        fmt::format("In {} at {} {}.", thread.name, to_string(to_location(program, place)),
+                    what_is_wrong(result.failure));
     show_end(run, finding);
   }
   finding.verdict = Certainty::kProved;

@@ -18,6 +18,9 @@ struct Run {
 
 Run run_of(const Program& program, const SearchResult& result);
 
+// Whether the run took a value that could have been any: `*`.
+bool leaves_open(const Program& program, const SearchResult& result);
+
 // What `result`, a failure, has to say.
 Finding finding_of(const Program& program, const SearchResult& result, const Run& run);
 

@@ -23,6 +23,7 @@ enum class Strategy : std::uint32_t {
   kWalk,    // a random walk in which threads with more to do are chosen more often
   kCut,     // every thread is stopped once, until another has come in between
   kAim,     // makes happen what an earlier trial showed to be possible
+  kFollow,  // the stretches in the area
 };
 
 // What a thread does next, or has done.
@@ -143,8 +144,8 @@ struct ThreadInfo {
 inline constexpr std::uint32_t kMaxThreadInfos = 64;
 
 enum Flags : std::uint32_t {
-  kLetGo = 1,        // somebody was let go: the schedule need not come out the same again
-  kDiverged = 2,     // a replay could not do as it was told; see `diverged_at`
+  kLetGo = 1,     // somebody was let go: the schedule need not come out the same again
+  kDiverged = 2,  // a replay could not do as it was told; see `diverged_at`: a step, or a stretch
   kChoicesLost = 4,  // more choices than there is room for
   kDeadlock = 8,     // nobody could go on; see `waiting`
   kForked = 16,      // other processes were made, which have no schedule on record
@@ -230,6 +231,23 @@ struct Aim {
   Mark then;  // what the other came to do when the first was there, if all this was still to come
 };
 
+// A part of a run that is to be followed: the thread goes on until it has done such a step so
+// often.
+struct Stretch {
+  std::uint32_t thread;
+  std::uint32_t times;
+  std::uint32_t first_range;  // of the code that does it
+  std::uint32_t range_count;  // 0: it may be anywhere
+  Kind kind;
+  std::uint8_t unused[7];
+};
+inline constexpr std::uint32_t kMaxStretches = 4096;
+struct CodeRange {
+  std::uint64_t begin;  // in the file of the program
+  std::uint64_t end;
+};
+inline constexpr std::uint32_t kMaxRanges = 1U << 14;
+
 inline constexpr std::uint32_t kMaxChoices = 1U << 20;
 
 struct Area {
@@ -237,16 +255,19 @@ struct Area {
   std::uint64_t size;  // of this struct
   Settings settings;
   Trial trial;
-  Profile profile;               // from the campaign; no threads: there is none
-  Profile seen;                  // in this trial
-  Aim aim;                       // from the campaign, for kAim
-  Log log;                       // of this trial
+  Profile profile;              // from the campaign; no threads: there is none
+  Profile seen;                 // in this trial
+  Aim aim;                      // from the campaign, for kAim
+  Log log;                      // of this trial
+  std::uint64_t stretch_count;  // from the campaign, for kFollow
+  Stretch stretches[kMaxStretches];
+  CodeRange ranges[kMaxRanges];
   Choice replayed[kMaxChoices];  // from the campaign
   Choice choices[kMaxChoices];   // what this trial did
 };
 
 static_assert(sizeof(Choice) == 16 && sizeof(Place) == 128 && sizeof(Module) == 256);
 static_assert(sizeof(Settings) == 48 && sizeof(Block) == 112 && sizeof(Violation) == 528);
-static_assert(sizeof(Step) == 64 && sizeof(Aim) == 64);
+static_assert(sizeof(Step) == 64 && sizeof(Aim) == 64 && sizeof(Stretch) == 24);
 
 }  // namespace tomos::schedule

@@ -95,6 +95,9 @@ void begin_strategy() {
     case Strategy::kAim:
       aim_begin();
       break;
+    case Strategy::kFollow:
+      follow_begin();
+      break;
   }
 }
 
@@ -127,6 +130,8 @@ Task& choose(Task** enabled, std::size_t count, Task* current) {
   limit_run(current);
   if (strategy() == Strategy::kReplay) {
     next = replay_choose(enabled, count, current);
+  } else if (strategy() == Strategy::kFollow) {
+    next = follow_choose(enabled, count, current);
   } else if (Task* const first = world.profiled ? first_untelling(enabled, count) : nullptr;
              first != nullptr) {
     next = first;
@@ -158,6 +163,7 @@ Task& choose(Task** enabled, std::size_t count, Task* current) {
         next = aim_choose(enabled, kept, current);
         break;
       case Strategy::kReplay:
+      case Strategy::kFollow:
         break;
     }
   }
@@ -172,6 +178,7 @@ void step_done(Task& task) {
   if (strategy() == Strategy::kPos) pos_done(task);
   if (strategy() == Strategy::kCut) cut_done(task, nullptr);
   if (strategy() == Strategy::kAim) aim_done(task);
+  if (strategy() == Strategy::kFollow) follow_done(task);
 }
 
 }  // namespace tomos::schedule

@@ -217,6 +217,9 @@ void cut_done(const Task& task, const volatile void* released);
 void aim_begin();
 Task* aim_choose(Task** enabled, std::size_t count, Task* current);
 void aim_done(const Task& task);
+void follow_begin();
+Task* follow_choose(Task** enabled, std::size_t count, Task* current);
+void follow_done(const Task& task);
 Task* replay_choose(Task** enabled, std::size_t count, Task* current);
 void replay_begin();
 

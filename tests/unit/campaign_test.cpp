@@ -126,6 +126,23 @@ TEST(Campaign, SchedulesComeBackAsTheyWere) {
   EXPECT_EQ(read->order().settings.accesses, 0U);
 }
 
+TEST(Campaign, StretchesComeBackAsTheyWere) {
+  using schedule::Kind;
+  const ScheduleFile written = {
+      .settings = {.undeclared = true},
+      .id = "0123456789abcdef",
+      .shows = "it breaks",
+      .stretches = {{.thread = 0, .kind = Kind::kCreate, .times = 2},
+                    {.thread = 1, .kind = Kind::kRead, .file = "a times b.cpp", .line = 12},
+                    {.thread = 2, .kind = Kind::kAtomicWrite}}};
+  const auto read = parse_schedule(to_text(written), "x.schedule");
+  ASSERT_TRUE(read) << read.error().where << read.error().what;
+  EXPECT_TRUE(read->words.empty());
+  EXPECT_EQ(read->settings, written.settings);
+  EXPECT_EQ(read->shows, written.shows);
+  EXPECT_EQ(read->stretches, written.stretches);
+}
+
 TEST(Campaign, DamagedSchedulesAreRefusedWithTheirLine) {
   const std::string good = to_text(example());
   const auto refused = [](const std::string& text, const std::string& where) {
@@ -146,6 +163,11 @@ TEST(Campaign, DamagedSchedulesAreRefusedWithTheirLine) {
   refused("tomos-schedule 1\nthread 1 step 2 next\n", "x:2");
   refused("tomos-schedule 1\nthread 1 step 2 next 3 perhaps\n", "x:2");
   refused("tomos-schedule 1\npause-probability nan\n", "x:2");
+  refused("tomos-schedule 1\nstretches 1\n", "x:2");
+  refused("tomos-schedule 1\nstretches 1\nthread 1 until read a.cpp\n", "x:3");
+  refused("tomos-schedule 1\nstretches 1\nthread 1 until wink\n", "x:3");
+  refused("tomos-schedule 1\nstretches 1\nthread 1 until lock times 0\n", "x:3");
+  refused("tomos-schedule 1\nstretches 2\nthread 1 until lock\n", "x:3");
   refused(good + "thread 1 step 1 next 2\n", "x:18");  // more than it says
   refused(good + "what is this\n", "x:18");
   // No byte more or less makes it crash, and what is read can be written.

@@ -96,9 +96,22 @@ TEST(Model, ArraysTakeComputedIndices) {
 TEST(Model, GotoAndLabels) {
   EXPECT_EQ(result_of("bool x; thread T { again: x = !x; if (x) { goto again; } assert(!x); }").end,
             SearchResult::End::kAll);
-  EXPECT_EQ(error_of("thread T { atomic { goto out; } out: skip; }"),
-            "test.bp:1:21: goto leads into or out of an atomic block");
+  EXPECT_EQ(error_of("thread T { goto in; atomic { in: skip; } }"),
+            "test.bp:1:12: goto leads into an atomic block");
   EXPECT_EQ(error_of("thread T { goto out; }"), "test.bp:1:12: no label 'out' in this thread");
+}
+
+// The transaction is over when a jump has left it: the second read is not a part of it.
+TEST(Model, GotoOutOfAnAtomicBlock) {
+  const std::string other = "thread U { x = true; }";
+  EXPECT_EQ(
+      result_of("bool x; thread T { bool s; atomic { s = x; goto out; } out: s = x; }" + other)
+          .failure,
+      Failure::kNone);
+  EXPECT_EQ(
+      result_of("bool x; thread T { bool s; atomic { s = x; goto out; out: s = x; } }" + other)
+          .failure,
+      Failure::kCycle);
 }
 
 TEST(Model, ThreadsStartAndJoin) {

@@ -1,0 +1,600 @@
+// Calls of a driver: its own functions are followed, those of the system are known or touch only
+// what they are given.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "clang/driver_types.h"
+#include "clang/drivers.h"
+#include "clang/known_calls.h"
+#include "clang/places.h"
+#include "clang/unit.h"
+
+namespace tomos::cpp {
+
+using clang::Expr;
+using clang::FunctionDecl;
+using clang::QualType;
+using clang::SourceLocation;
+
+namespace {
+
+constexpr std::size_t kDeepest = 64;
+
+bool one_of(llvm::StringRef name, std::initializer_list<llvm::StringRef> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+bool is_marked(const FunctionDecl& function, llvm::StringRef with) {
+  for (const FunctionDecl* one : function.redecls()) {
+    for (const auto* attribute : one->specific_attrs<clang::AnnotateAttr>()) {
+      if (attribute->getAnnotation() == with) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+// ---- what is atomic ----
+
+// A wait on a condition, here or in what is called.
+bool DriverUnit::waits(const clang::Stmt* of, std::set<const FunctionDecl*>& seen) const {
+  if (of == nullptr) return false;
+  if (const auto* call_of = llvm::dyn_cast<clang::CallExpr>(of)) {
+    const FunctionDecl* callee = call_of->getDirectCallee();
+    if (callee != nullptr) {
+      const llvm::StringRef name = plain_name(*callee);
+      const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(callee);
+      const bool on_condition =
+          method != nullptr && is_condition_type(context_.getRecordType(method->getParent()));
+      if (name.starts_with("pthread_cond_") && name.ends_with("wait")) return true;
+      if (on_condition && name.starts_with("wait")) return true;
+      const FunctionDecl* definition = callee->getDefinition();
+      if (definition != nullptr && !is_foreign(*definition) && seen.insert(definition).second &&
+          waits(definition->getBody(), seen)) {
+        return true;
+      }
+    }
+  }
+  return std::ranges::any_of(of->children(),
+                             [&](const clang::Stmt* child) { return waits(child, seen); });
+}
+
+// By default those that others can call: see docs/run.md.
+bool DriverUnit::is_transaction(const FunctionDecl& function) {
+  if (is_marked(function, "tomos::not_atomic")) return false;
+  if (is_marked(function, "tomos::atomic")) return true;
+  if (is_lambda(function) || !function.isExternallyVisible()) return false;
+  if (llvm::isa<clang::CXXConstructorDecl>(function) ||
+      llvm::isa<clang::CXXDestructorDecl>(function) || function.getAccess() == clang::AS_private) {
+    return false;
+  }
+  std::set<const FunctionDecl*> seen;
+  if (!waits(function.getBody(), seen)) return true;
+  abstracted("functions that wait on a condition are no transactions:",
+             function.getQualifiedNameAsString(), function.getLocation());
+  return false;
+}
+
+// ---- calls of the driver's own functions ----
+
+Meaning DriverUnit::parameter(const clang::VarDecl& of, const Value& value, SourceLocation at) {
+  const QualType type = of.getType().getNonReferenceType();
+  if (of.getType()->isReferenceType()) {
+    if (value.kind == Value::Kind::kPointer) {
+      return {.kind = Meaning::Kind::kSpot, .spot = value.spot};
+    }
+    return {.kind = Meaning::Kind::kValue, .value = value};
+  }
+  const Leaf leaf = leaf_of(type);
+  const bool assigned_to = uses_.assigned.contains(&of) || uses_.escaped.contains(&of);
+  if (leaf == Leaf::kRecord && value.kind == Value::Kind::kPointer) {
+    const Spot own{.path = unique(thread_ + " " + of.getNameAsString()), .type = type};
+    copy(value.spot, own, at);
+    return {.kind = Meaning::Kind::kSpot, .spot = own};
+  }
+  const bool scalar = leaf == Leaf::kTruth || leaf == Leaf::kNumber;
+  if (!assigned_to && value.kind != Value::Kind::kFormula) {
+    return {.kind = Meaning::Kind::kValue, .value = value};
+  }
+  if (!scalar) return {};
+  if (uses_.escaped.contains(&of)) {
+    const Spot own{.path = unique(thread_ + " " + of.getNameAsString()), .type = type};
+    write(own, value, at);
+    return {.kind = Meaning::Kind::kSpot, .spot = own};
+  }
+  const std::string key = fmt::format("{} at {}", of.getNameAsString(), text_of(of.getLocation()));
+  if (leaf == Leaf::kNumber) assigned(key, value);
+  if (leaf == Leaf::kNumber && !is_kept(key)) return {};
+  const std::string name = local(of.getNameAsString(), type_of(key, leaf));
+  emit(fmt::format("{} = {};", name, known(value, leaf == Leaf::kTruth)), at);
+  return {.kind = Meaning::Kind::kLocal, .spot = {.path = key, .type = type}, .name = name};
+}
+
+Value DriverUnit::argument(const Expr* of, QualType parameter) {
+  if (!parameter.isNull() && parameter->isReferenceType()) {
+    const Meaning where = place(of);
+    if (where.kind == Meaning::Kind::kSpot) return Value::leading_to(where.spot);
+    return load(where, of->getExprLoc());
+  }
+  const Value found = value(of);
+  return parameter.isNull() ? found : as_type(found, of->getType(), parameter);
+}
+
+Value DriverUnit::invoke(const Value& callable, const std::vector<Value>& arguments,
+                         SourceLocation at, bool entry) {
+  if (callable.kind == Value::Kind::kPointer) {  // an object that can be called
+    const auto* record = callable.spot.type->getAsCXXRecordDecl();
+    for (const auto* method : record == nullptr ? clang::CXXRecordDecl::method_range(
+                                                      clang::CXXRecordDecl::method_iterator(),
+                                                      clang::CXXRecordDecl::method_iterator())
+                                                : record->methods()) {
+      if (method->getOverloadedOperator() == clang::OO_Call) {
+        return invoke(*method, callable.spot, arguments, nullptr, at, entry);
+      }
+    }
+  }
+  if (callable.kind != Value::Kind::kCallable || callable.function == nullptr) {
+    refuse(at, "which function is called here is not known", "Call it by its name.");
+  }
+  std::optional<Spot> self;
+  std::vector<Value> rest = arguments;
+  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(callable.function);
+  if (callable.closure) {
+    self = callable.closure->self;
+  } else if (method != nullptr && method->isInstance()) {
+    if (rest.empty() || rest.front().kind != Value::Kind::kPointer) {
+      refuse(at, "which object this is called for is not known", "");
+    }
+    self = rest.front().spot;
+    rest.erase(rest.begin());
+  }
+  return invoke(*callable.function, self, rest, callable.closure.get(), at, entry);
+}
+
+Value DriverUnit::invoke(const FunctionDecl& function, std::optional<Spot> self,
+                         const std::vector<Value>& arguments, const Closure* closure,
+                         SourceLocation at, bool entry) {
+  const FunctionDecl* definition = function.getDefinition();
+  const std::string name = function.getQualifiedNameAsString();
+  if (definition == nullptr || definition->getBody() == nullptr) {
+    refuse(at, fmt::format("{} has no body here: what it does is not known", name),
+           "Put the driver and what it tests into one source file.");
+  }
+  const bool recursive = std::ranges::any_of(
+      frames_, [&](const Frame& frame) { return frame.function == definition; });
+  if (recursive || frames_.size() > kDeepest) {
+    refuse(at, fmt::format("{} calls itself", name),
+           "Calls are followed one by one: write a loop.");
+  }
+  look_at(definition->getBody());
+  const bool is_constructor = llvm::isa<clang::CXXConstructorDecl>(definition);
+  const bool atomic =
+      !entry && !prologue_ && !in_atomic_ && !not_atomic_ && is_transaction(*definition);
+  const bool returns_truth = !definition->getReturnType()->isReferenceType() &&
+                             definition->getReturnType()->isBooleanType() && !frames_.empty();
+  const std::string result = returns_truth ? temporary("bool") : "";
+  const auto held = held_;
+  const bool was_in_atomic = in_atomic_;
+  const bool was_not_atomic = not_atomic_;
+  if (is_marked(*definition, "tomos::not_atomic")) not_atomic_ = true;
+  if (atomic) in_atomic_ = true;
+  const auto names = live_names_;
+  const bool was_prologue = prologue_;
+
+  Frame frame;
+  frame.function = definition;
+  frame.self = std::move(self);
+  frame.label = fmt::format("end_{}", ++labels_);
+  frame.result = result;
+  if (closure != nullptr) {
+    frame.meanings = closure->captured;
+  }
+  frame.scopes.emplace_back();
+  frames_.push_back(std::move(frame));
+  std::vector<DriverLine> lines;
+  std::vector<DriverLine>* const out = std::exchange(out_, &lines);
+  for (unsigned i = 0; i < definition->getNumParams(); ++i) {
+    const clang::ParmVarDecl& one = *definition->getParamDecl(i);
+    const Value given = i < arguments.size() ? arguments[i] : Value{};
+    frames_.back().meanings[&one] = parameter(one, given, at);
+  }
+  if (const std::optional<Spot> made_at = frames_.back().self; is_constructor && made_at) {
+    const auto& constructor = *llvm::cast<clang::CXXConstructorDecl>(definition);
+    for (const clang::CXXCtorInitializer* one : constructor.inits()) {
+      if (one->isAnyMemberInitializer()) {
+        look_at(one->getInit());
+        initialize(field(*made_at, *one->getAnyMember()), one->getInit(),
+                   one->getInit()->getExprLoc());
+      } else if (const auto* made_by =
+                     llvm::dyn_cast<clang::CXXConstructExpr>(one->getInit()->IgnoreImplicit())) {
+        construct(*made_at, *made_by);
+      }
+    }
+  }
+  statement(definition->getBody());
+  leave_scope(definition->getEndLoc());
+  // The last thing in the function need not jump to its end.
+  const std::string jump = fmt::format("goto {};", frames_.back().label);
+  const auto jumps = std::ranges::count(lines, jump, &DriverLine::text);
+  if (jumps == 1 && !lines.empty() && lines.back().text == jump) {
+    lines.pop_back();
+    frames_.back().jumps = false;
+  }
+  if (frames_.back().jumps) label(frames_.back().label, definition->getEndLoc());
+  const Frame done = std::move(frames_.back());
+  frames_.pop_back();
+  out_ = out;
+  in_atomic_ = was_in_atomic;
+  not_atomic_ = was_not_atomic;
+  live_names_ = names;
+  if (!lines.empty()) {
+    // Who only takes a lock for the caller, or gives it back, is no transaction.
+    const bool is_block = atomic && held == held_;
+    const std::string bp_name = identifier(name);
+    if (is_block) {
+      driver_.names[bp_name] = name;
+      open("atomic " + bp_name, definition->getLocation());
+    } else if (!done.declared.empty() && !entry) {
+      out_->push_back({.text = "{"});
+    }
+    std::map<std::string, std::vector<std::string>> by_type;
+    for (const auto& [variable, type] : done.declared) by_type[type].push_back(variable);
+    for (const auto& [type, variables] : by_type) {
+      out_->push_back({.text = fmt::format("{} {};", type, fmt::join(variables, ", "))});
+    }
+    out_->insert(out_->end(), lines.begin(), lines.end());
+    if (is_block || (!done.declared.empty() && !entry)) close();
+  } else {
+    prologue_ = was_prologue;
+  }
+  if (!result.empty()) {
+    const bool steady = done.returned.size() == 1 && done.returned[0].is_number();
+    return steady ? done.returned[0] : Value::of(result);
+  }
+  if (done.returned.size() != 1 || done.returned[0].kind == Value::Kind::kFormula) return {};
+  return done.returned[0];
+}
+
+// ---- assertions ----
+
+void DriverUnit::assertion(const Expr* condition, SourceLocation at) {
+  const Value holds = truth(condition);
+  if (holds.is_number() && holds.number != 0) return;
+  if (holds.is_known()) {
+    emit(fmt::format("assert({});", known(holds, true)), at);
+    return;
+  }
+  driver_.assertions = false;
+  abstracted("assertions over data are not checked:", "", at);
+}
+
+Value DriverUnit::call(const clang::CallExpr& of) {
+  const SourceLocation at = of.getExprLoc();
+  const FunctionDecl* callee = of.getDirectCallee();
+  std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
+  const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(callee);
+  const bool on_object = method != nullptr && method->isInstance();
+  const Expr* object = nullptr;
+  if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(&of)) {
+    object = member->getImplicitObjectArgument();
+  } else if (on_object && llvm::isa<clang::CXXOperatorCallExpr>(of)) {
+    object = arguments.front();
+    arguments.erase(arguments.begin());
+  }
+  if (callee == nullptr) {
+    const Value callable = value(of.getCallee());
+    std::vector<Value> values;
+    values.reserve(arguments.size());
+    for (const Expr* one : arguments) values.push_back(argument(one, {}));
+    return invoke(callable, values, at);
+  }
+  const bool is_called_object =
+      object != nullptr && callee->getOverloadedOperator() == clang::OO_Call;
+  if (is_called_object && is_function_object(object->getType().getNonReferenceType())) {
+    const Value callable = load(place(object), at);
+    std::vector<Value> values;
+    values.reserve(arguments.size());
+    for (unsigned i = 0; i < arguments.size(); ++i) {
+      const FunctionDecl* target = callable.function == nullptr ? callee : callable.function;
+      values.push_back(argument(arguments[i], i < target->getNumParams()
+                                                  ? target->getParamDecl(i)->getType()
+                                                  : QualType()));
+    }
+    return invoke(callable, values, at);
+  }
+  if (is_foreign(*callee)) {
+    return object != nullptr ? foreign_method(*method, of, object, arguments)
+                             : foreign_function(*callee, of);
+  }
+  std::optional<Spot> self;
+  if (object != nullptr) {
+    const bool arrow = object->getType()->isPointerType();
+    const Value leads = arrow ? value(object) : Value::leading_to(spot(object));
+    if (leads.kind != Value::Kind::kPointer) {
+      refuse(at, "which object this is called for is not known",
+             "Use objects that the driver makes itself, and pointers that do not change.");
+    }
+    self = leads.spot;
+    const auto* exact = self->type->getAsCXXRecordDecl();
+    if (method->isVirtual() && exact != nullptr && exact->hasDefinition()) {
+      const clang::CXXMethodDecl* final_one =
+          method->getCorrespondingMethodInClass(exact->getDefinition());
+      if (final_one != nullptr) callee = final_one;
+    }
+    const bool trivial = !method->isUserProvided() && arguments.size() == 1 &&
+                         (method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator());
+    if (trivial) {
+      copy(spot(arguments[0]), *self, at);
+      return Value::leading_to(*self);
+    }
+  }
+  std::vector<Value> values;
+  values.reserve(arguments.size());
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    values.push_back(argument(arguments[i], i < callee->getNumParams()
+                                                ? callee->getParamDecl(i)->getType()
+                                                : QualType()));
+  }
+  return invoke(*callee, self, values, nullptr, at);
+}
+
+// ---- calls of the system's functions ----
+
+Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::CallExpr& of) {
+  const SourceLocation at = of.getExprLoc();
+  const llvm::StringRef name = plain_name(function);
+  const bool in_std = is_of_std(function);
+  const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
+  if (auto done = pthread_function(name, of)) return *done;
+  if (in_std && arguments.size() == 1 &&
+      one_of(name, {"move", "forward", "ref", "cref", "addressof", "as_const"})) {
+    const Meaning where = place(arguments[0]);
+    return where.kind == Meaning::Kind::kSpot ? Value::leading_to(where.spot) : load(where, at);
+  }
+  if (in_std && one_of(name, {"make_unique", "make_shared"})) {
+    if (loops_ > 0)
+      refuse(at, "an object is made in a loop, nobody knows how often", "Make it before.");
+    const auto* smart = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(
+        of.getType()->getAsCXXRecordDecl());
+    const QualType inner = smart == nullptr || smart->getTemplateArgs().size() == 0
+                               ? QualType()
+                               : smart->getTemplateArgs()[0].getAsType();
+    if (inner.isNull()) return {};
+    const Spot own{.path = unique("new " + inner.getUnqualifiedType().getAsString()),
+                   .type = inner};
+    initialize_all(own, at);
+    const auto* record = inner->getAsCXXRecordDecl();
+    std::vector<Value> values;
+    values.reserve(arguments.size());
+    for (const Expr* one : arguments) values.push_back(argument(one, {}));
+    if (leaf_of(own) != Leaf::kRecord) {
+      if (values.size() == 1) write(own, values[0], at);
+      return Value::leading_to(own);
+    }
+    for (const clang::CXXConstructorDecl* one : record->ctors()) {
+      if (one->getNumParams() == values.size() && !one->isCopyOrMoveConstructor() &&
+          one->getDefinition() != nullptr) {
+        invoke(*one, own, values, nullptr, at);
+        return Value::leading_to(own);
+      }
+    }
+    for (const clang::FieldDecl* one : record->fields()) {
+      if (one->getInClassInitializer() != nullptr) {
+        initialize(field(own, *one), one->getInClassInitializer(), at);
+      }
+    }
+    return Value::leading_to(own);
+  }
+  if (function.isNoReturn()) {
+    if (!one_of(name, {"exit", "_exit", "quick_exit", "pthread_exit"})) {
+      emit("assert(false);", at);
+    }
+    leave(0, at);
+    emit(fmt::format("goto {};", frames_.back().label), at);
+    frames_.back().jumps = true;
+    return {};
+  }
+  if (in_std && one_of(name, {"async", "call_once", "lock", "try_lock"})) {
+    refuse(at, fmt::format("std::{} is not known here", name.str()),
+           "Threads made by std::thread are, and guards of one or more mutexes.");
+  }
+  const bool calls_back = std::ranges::any_of(arguments, [](const Expr* one) {
+    return is_function_object(one->getType().getNonReferenceType()) ||
+           one->getType()->isFunctionPointerType();
+  });
+  if (calls_back) {
+    refuse(at, fmt::format("{} is given a function to call", function.getQualifiedNameAsString()),
+           "Write a loop that calls it.");
+  }
+  for (const Expr* one : arguments) {
+    const bool by_reference = one->isGLValue();
+    const Value given = by_reference ? Value{} : value(one);
+    const Meaning where = by_reference ? place(one) : Meaning{};
+    if (where.kind == Meaning::Kind::kSpot) {
+      if (one->getType().isConstQualified()) {
+        (void)read(where.spot, at);
+      } else {
+        touch(where.spot, at);
+      }
+    } else if (where.kind == Meaning::Kind::kLocal && !one->getType().isConstQualified()) {
+      store(where, {}, at);
+    } else if (where.value.kind == Value::Kind::kPointer && !one->getType().isConstQualified()) {
+      refuse(at, "this pointer may change", "Let it lead to one object.");
+    }
+    if (given.kind == Value::Kind::kPointer) touch(given.spot, at);
+  }
+  return {};
+}
+
+Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang::CallExpr& of,
+                                 const Expr* object, llvm::ArrayRef<const Expr*> arguments) {
+  const SourceLocation at = of.getExprLoc();
+  const QualType type = object->getType()->isPointerType()
+                            ? object->getType()->getPointeeType()
+                            : object->getType().getNonReferenceType();
+  const std::string name = method.getNameAsString();
+  const auto where = [&]() -> Spot {
+    if (!object->getType()->isPointerType()) return spot(object);
+    const Value leads = value(object);
+    if (leads.kind != Value::Kind::kPointer) {
+      refuse(at, "where this pointer leads is not known", "Use the object itself.");
+    }
+    return leads.spot;
+  };
+  if (is_lock_type(type)) {
+    if (name == "lock") acquire(where(), at);
+    if (name == "unlock") release(where(), at);
+    return name.starts_with("try_lock") ? try_lock(where(), at) : Value{};
+  }
+  if (!guard_type(type).empty()) {
+    const auto* named = llvm::dyn_cast<clang::DeclRefExpr>(object->IgnoreParenImpCasts());
+    const auto known_one =
+        named == nullptr
+            ? frames_.back().guards.end()
+            : frames_.back().guards.find(llvm::dyn_cast<clang::VarDecl>(named->getDecl()));
+    if (known_one == frames_.back().guards.end() || name.starts_with("try_")) {
+      refuse(at, "what happens to this guard is not known", "Use it where it is declared.");
+    }
+    Guard& one = known_one->second;
+    if (name == "lock" || name == "unlock") {
+      const auto& cleanups = frames_.back().scopes.back().cleanups;
+      const bool lives_here = std::ranges::any_of(
+          cleanups, [&](const Cleanup& cleanup) { return cleanup.guard == known_one->first; });
+      if (name == "lock" && held_.empty() && lives_here) begin_section(at);
+      one.owns = name == "lock";
+      const std::vector<Spot> locks = one.locks;
+      for (const Spot& lock : locks) name == "lock" ? acquire(lock, at) : release(lock, at);
+      return {};
+    }
+    if (name == "owns_lock" || llvm::isa<clang::CXXConversionDecl>(method)) {
+      return Value::of(one.owns ? 1 : 0);
+    }
+    if (name == "mutex") return {};
+    refuse(at, "what happens to this guard is not known", "Use lock() and unlock().");
+  }
+  if (is_condition_type(type)) {
+    const Spot condition = where();
+    if (name.starts_with("notify")) {
+      emit(fmt::format("{}({});", name == "notify_one" ? "notify" : "notify_all",
+                       declare(condition, at)),
+           at);
+      return {};
+    }
+    const auto* named =
+        arguments.empty() ? nullptr
+                          : llvm::dyn_cast<clang::DeclRefExpr>(arguments[0]->IgnoreParenImpCasts());
+    const auto known_one =
+        named == nullptr
+            ? frames_.back().guards.end()
+            : frames_.back().guards.find(llvm::dyn_cast<clang::VarDecl>(named->getDecl()));
+    if (known_one == frames_.back().guards.end() || known_one->second.locks.size() != 1) {
+      refuse(at, "with which lock this waits is not known", "Wait with a std::unique_lock.");
+    }
+    const Spot lock = known_one->second.locks[0];
+    const bool timed = name != "wait";
+    const unsigned predicate = timed ? 2 : 1;
+    if (arguments.size() <= predicate) {
+      wait(condition, lock, timed, at);
+      return {};
+    }
+    const Value asked = value(arguments[predicate]);
+    const std::string after = fmt::format("after_{}", ++labels_);
+    open("while (true)", at);
+    const Value holds = invoke(asked, {}, at);
+    if (!holds.is_known()) abstracted("conditions that depend on data go both ways:", "", at);
+    open(fmt::format("if ({})", known(holds, true)), at);
+    emit(fmt::format("goto {};", after), at);
+    close();
+    wait(condition, lock, timed, at);
+    if (timed) {
+      open("if (*)", at);
+      emit(fmt::format("goto {};", after), at);
+      close();
+    }
+    close();
+    label(after, at);
+    return timed ? Value{} : Value::of(1);
+  }
+  const Leaf leaf = leaf_of(type);
+  if (leaf == Leaf::kThread) {
+    if (name == "join") {
+      join(where(), at);
+    } else if (name == "operator=") {
+      const Value from = value(arguments[0]);
+      write(where(), from.kind == Value::Kind::kPointer ? read(from.spot, at) : from, at);
+    } else if (name == "joinable") {
+      return Value::of(threads_.contains(where().path) ? 1 : 0);
+    }
+    return {};
+  }
+  if (leaf == Leaf::kThreads) {
+    const Spot list = where();
+    const auto add = [&](const Value& thread) {
+      const std::size_t place_in_list = counts_[list.path]++;
+      write(element(list, Value::of(static_cast<std::int64_t>(place_in_list)), at), thread, at);
+    };
+    if (name == "emplace_back") {
+      const bool moved = arguments.size() == 1 && is_thread_type(arguments[0]->getType());
+      add(moved ? value(arguments[0]) : start(arguments, at));
+    } else if (name == "push_back") {
+      const Value from = value(arguments[0]);
+      add(from.kind == Value::Kind::kPointer ? read(from.spot, at) : from);
+    } else if (name == "operator[]" || name == "at") {
+      return Value::leading_to(element(list, value(arguments[0]), at));
+    } else if (name == "size") {
+      return Value::of(static_cast<std::int64_t>(counts_[list.path]));
+    } else if (name == "back" && counts_[list.path] > 0) {
+      return Value::leading_to(
+          element(list, Value::of(static_cast<std::int64_t>(counts_[list.path] - 1)), at));
+    } else if (name != "reserve" && name != "clear") {
+      refuse(at, fmt::format("std::vector<std::thread>::{} is not known here", name), "");
+    }
+    return {};
+  }
+  if (leaf == Leaf::kArray) {
+    if (name == "operator[]" || name == "at") {
+      return Value::leading_to(element(where(), value(arguments[0]), at));
+    }
+    if (name == "size") return Value::of(static_cast<std::int64_t>(*array_size(type, context_)));
+    touch(where(), at);
+    return {};
+  }
+  if (is_atomic_type(type)) {
+    const bool reads = llvm::isa<clang::CXXConversionDecl>(method);
+    return atomic_operation(where(), reads ? "load" : name, of, arguments);
+  }
+  if (leaf == Leaf::kPointer) {
+    const Meaning pointer = place(object);
+    if (name == "operator=" || name == "reset") {
+      if (pointer.kind == Meaning::Kind::kValue) {
+        refuse(at, "this pointer changes", "Let it lead to one object.");
+      }
+      store(pointer, arguments.empty() ? Value::of(0) : value(arguments[0]), at);
+      return {};
+    }
+    return load(pointer, at);
+  }
+  if (is_meeting_type(type)) {
+    refuse(at, fmt::format("what {} does is not known here", method.getQualifiedNameAsString()),
+           "Mutexes, conditions, atomics and threads are.");
+  }
+  for (const Expr* one : arguments) (void)(one->isGLValue() ? load(place(one), at) : value(one));
+  const Meaning container = place(object);
+  if (container.kind != Meaning::Kind::kSpot) return {};
+  const bool reads = method.isConst() || only_reads(name);
+  (void)read(container.spot, at);
+  const QualType result = method.getReturnType();
+  const bool leads_in = result->isReferenceType() || result->isPointerType();
+  if (leads_in) {
+    return Value::leading_to(
+        {.path = container.spot.path,
+         .type = result->isPointerType() ? result->getPointeeType() : result.getNonReferenceType(),
+         .blurred = true});
+  }
+  if (!reads) write(container.spot, {}, at);
+  return {};
+}
+
+}  // namespace tomos::cpp

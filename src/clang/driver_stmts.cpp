@@ -1,0 +1,491 @@
+// Statements of a driver: blocks with what is done at their end, branches, declarations.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "clang/driver_types.h"
+#include "clang/drivers.h"
+#include "clang/unit.h"
+
+namespace tomos::cpp {
+
+using clang::Expr;
+using clang::SourceLocation;
+using clang::Stmt;
+using clang::VarDecl;
+
+namespace {
+
+// TOMOS_ATOMIC("name") and TOMOS_NOT_ATOMIC as a declaration: the function that begins the scope.
+const clang::CallExpr* scope_begin(const VarDecl& variable) {
+  if (!variable.hasAttr<clang::CleanupAttr>() || variable.getInit() == nullptr) return nullptr;
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(variable.getInit()->IgnoreImplicit());
+  const auto* callee = call == nullptr ? nullptr : call->getDirectCallee();
+  return callee != nullptr && plain_name(*callee).starts_with("tomos_begin_") ? call : nullptr;
+}
+
+std::string scope_name(const clang::CallExpr& call) {
+  if (call.getNumArgs() == 0) return "block";
+  const auto* text = llvm::dyn_cast<clang::StringLiteral>(call.getArg(0)->IgnoreParenImpCasts());
+  return text == nullptr || text->getString().empty() ? "block" : text->getString().str();
+}
+
+}  // namespace
+
+void DriverUnit::statement(const Stmt* of) {
+  if (of == nullptr) return;
+  const SourceLocation at = of->getBeginLoc();
+  Frame& frame = frames_.back();
+  if (const auto* compound = llvm::dyn_cast<clang::CompoundStmt>(of)) {
+    const std::vector<const Stmt*> list(compound->body_begin(), compound->body_end());
+    block(list, compound->getRBracLoc());
+  } else if (const auto* attributed = llvm::dyn_cast<clang::AttributedStmt>(of)) {
+    statement(attributed->getSubStmt());
+  } else if (const auto* declared = llvm::dyn_cast<clang::DeclStmt>(of)) {
+    for (const clang::Decl* one : declared->decls()) {
+      const auto* variable = llvm::dyn_cast<VarDecl>(one);
+      if (variable != nullptr) declaration(*variable);
+    }
+  } else if (const auto* test = llvm::dyn_cast<clang::IfStmt>(of)) {
+    branch(*test);
+  } else if (const auto* counted = llvm::dyn_cast<clang::ForStmt>(of)) {
+    if (!unroll(*counted)) {
+      loop(counted->getInit(), counted->getCond(), counted->getInc(), counted->getBody(), false,
+           at);
+    }
+  } else if (const auto* repeated = llvm::dyn_cast<clang::WhileStmt>(of)) {
+    if (repeated->getConditionVariable() != nullptr) {
+      refuse(at, "a loop declares a variable in its condition", "Declare it before.");
+    }
+    loop(nullptr, repeated->getCond(), nullptr, repeated->getBody(), false, at);
+  } else if (const auto* once = llvm::dyn_cast<clang::DoStmt>(of)) {
+    loop(nullptr, once->getCond(), nullptr, once->getBody(), true, at);
+  } else if (const auto* range = llvm::dyn_cast<clang::CXXForRangeStmt>(of)) {
+    range_loop(*range);
+  } else if (const auto* chosen = llvm::dyn_cast<clang::SwitchStmt>(of)) {
+    selection(*chosen);
+  } else if (const auto* returned = llvm::dyn_cast<clang::ReturnStmt>(of)) {
+    if (returned->getRetValue() != nullptr) {
+      const clang::QualType type = frame.function->getReturnType();
+      const Value with = argument(returned->getRetValue(), type);
+      frame.returned.push_back(with);
+      if (!frame.result.empty()) emit(fmt::format("{} = {};", frame.result, known(with, true)), at);
+    }
+    leave(0, at);
+    emit(fmt::format("goto {};", frame.label), at);
+    frame.jumps = true;
+  } else if (llvm::isa<clang::BreakStmt>(of)) {
+    turn(frame.breaks, at);
+  } else if (llvm::isa<clang::ContinueStmt>(of)) {
+    turn(frame.continues, at);
+  } else if (const auto* tried = llvm::dyn_cast<clang::CXXTryStmt>(of)) {
+    abstracted("exceptions are not followed:", "", at);
+    statement(tried->getTryBlock());
+  } else if (const auto* expr = llvm::dyn_cast<Expr>(of)) {
+    (void)value(expr);
+  } else if (!llvm::isa<clang::NullStmt>(of)) {
+    refuse(at,
+           fmt::format("a statement of this kind ({}) cannot be followed", of->getStmtClassName()),
+           "Write it with if and while.");
+  }
+  Frame& now = frames_.back();
+  for (auto& [type, name] : now.busy) now.free[type].push_back(std::move(name));
+  now.busy.clear();
+}
+
+// ---- blocks ----
+
+void DriverUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation end) {
+  frames_.back().scopes.emplace_back();
+  const bool was_atomic = in_atomic_;
+  const bool was_not_atomic = not_atomic_;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    // A critical section that is in one block: lock(), and unlock() behind it.
+    if (const Expr* lock = lock_call(list[i], true); lock != nullptr && held_.empty()) {
+      const std::string wanted = spot(lock).path;
+      const bool ends_here = std::ranges::any_of(list.drop_front(i + 1), [&](const Stmt* later) {
+        const Expr* unlocked = lock_call(later, false);
+        return unlocked != nullptr && spot(unlocked).path == wanted;
+      });
+      if (ends_here) begin_section(list[i]->getBeginLoc());
+    }
+    statement(list[i]);
+  }
+  leave_scope(end);
+  in_atomic_ = was_atomic;
+  not_atomic_ = was_not_atomic;
+}
+
+// The object of m.lock(), pthread_mutex_lock(&m), or of their counterparts.
+const Expr* DriverUnit::lock_call(const Stmt* of, bool locks) {
+  const auto* expr = llvm::dyn_cast_or_null<Expr>(of);
+  const auto* call =
+      expr == nullptr ? nullptr : llvm::dyn_cast<clang::CallExpr>(expr->IgnoreImplicit());
+  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
+  if (callee == nullptr) return nullptr;
+  const llvm::StringRef name = plain_name(*callee);
+  if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(call)) {
+    const Expr* object = member->getImplicitObjectArgument();
+    const bool is_lock = is_lock_type(object->getType());
+    return is_lock && name == (locks ? "lock" : "unlock") ? object : nullptr;
+  }
+  if (name != (locks ? "pthread_mutex_lock" : "pthread_mutex_unlock") || call->getNumArgs() != 1) {
+    return nullptr;
+  }
+  const auto* address =
+      llvm::dyn_cast<clang::UnaryOperator>(call->getArg(0)->IgnoreParenImpCasts());
+  return address != nullptr && address->getOpcode() == clang::UO_AddrOf ? address->getSubExpr()
+                                                                        : nullptr;
+}
+
+void DriverUnit::begin_section(SourceLocation at) {
+  if (in_atomic_ || not_atomic_) return;
+  const std::string in = frames_.back().function->getQualifiedNameAsString();
+  const std::string name = identifier("critical section in " + in);
+  driver_.names[name] = "critical section in " + in;
+  open("atomic " + name, at);
+  in_atomic_ = true;
+  ++frames_.back().scopes.back().opened;
+  frames_.back().scopes.back().section = true;
+}
+
+void DriverUnit::acquire(const Spot& lock, SourceLocation at) {
+  if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
+  const std::string name = declare(lock, at);
+  if (held_.empty() && !in_atomic_ && !not_atomic_) {
+    abstracted("critical sections that do not end where they begin are no transactions:", "", at);
+  }
+  held_.insert(name);
+  if (is_recursive_lock(lock.type) && held_.count(name) > 1) return;
+  emit(fmt::format("acquire {};", name), at);
+}
+
+void DriverUnit::release(const Spot& lock, SourceLocation at) {
+  if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
+  const std::string name = declare(lock, at);
+  if (const auto one = held_.find(name); one != held_.end()) held_.erase(one);
+  if (is_recursive_lock(lock.type) && held_.contains(name)) return;
+  emit(fmt::format("release {};", name), at);
+  Scope& scope = frames_.back().scopes.back();
+  if (!held_.empty() || !scope.section) return;
+  close();
+  --scope.opened;
+  scope.section = false;
+  in_atomic_ = false;
+}
+
+void DriverUnit::run_cleanup(const Cleanup& cleanup, SourceLocation at) {
+  switch (cleanup.kind) {
+    case Cleanup::Kind::kRelease: {
+      const auto guard_of = frames_.back().guards.find(cleanup.guard);
+      if (guard_of != frames_.back().guards.end() && !guard_of->second.owns) return;
+      return release(cleanup.spot, at);
+    }
+    case Cleanup::Kind::kDestroy:
+      return destroy(cleanup.spot, at);
+    case Cleanup::Kind::kJoin:
+      if (threads_.contains(cleanup.spot.path)) join(cleanup.spot, at);
+      return;
+  }
+}
+
+// On the way out of all blocks but the first `scopes`: what is left stays open for what is written
+// next.
+void DriverUnit::leave(std::size_t scopes, SourceLocation at) {
+  const std::vector<Scope> kept = frames_.back().scopes;
+  const auto held = held_;
+  const auto threads = threads_;
+  const bool was_atomic = in_atomic_;
+  for (Scope& scope : frames_.back().scopes) scope.section = false;
+  for (std::size_t i = kept.size(); i-- > scopes;) {
+    for (std::size_t j = kept[i].cleanups.size(); j-- > 0;) run_cleanup(kept[i].cleanups[j], at);
+  }
+  frames_.back().scopes = kept;
+  held_ = held;
+  threads_ = threads;
+  in_atomic_ = was_atomic;
+}
+
+void DriverUnit::leave_scope(SourceLocation at) {
+  const std::vector<Cleanup> cleanups = frames_.back().scopes.back().cleanups;
+  const int opened = frames_.back().scopes.back().opened;
+  // Nobody comes here behind a jump, which has done it all.
+  const bool reached = out_->empty() || !out_->back().text.starts_with("goto ");
+  std::vector<DriverLine> nowhere;
+  std::vector<DriverLine>* const out = out_;
+  if (!reached) out_ = &nowhere;
+  for (std::size_t i = cleanups.size(); i-- > 0;) run_cleanup(cleanups[i], at);
+  out_ = out;
+  for (int i = 0; i < (reached ? frames_.back().scopes.back().opened : opened); ++i) close();
+  frames_.back().scopes.pop_back();
+}
+
+void DriverUnit::turn(std::vector<Target>& targets, SourceLocation at) {
+  if (targets.empty()) refuse(at, "where this leads is not known", "");
+  Target& target = targets.back();
+  leave(target.scopes, at);
+  emit(fmt::format("goto {};", target.label), at);
+  target.wanted = true;
+}
+
+void DriverUnit::label(const std::string& name, SourceLocation at) { emit(name + ":", at); }
+
+// ---- declarations ----
+
+bool DriverUnit::guard(const VarDecl& variable) {
+  const std::string_view kind = guard_type(variable.getType());
+  if (kind.empty()) return false;
+  const SourceLocation at = variable.getLocation();
+  const Expr* init = variable.getInit();
+  const auto* made_by =
+      init == nullptr ? nullptr : llvm::dyn_cast<clang::CXXConstructExpr>(init->IgnoreImplicit());
+  Guard made_guard;
+  bool acquires = true;
+  if (made_by != nullptr) {
+    for (const Expr* one : made_by->arguments()) {
+      if (is_lock_type(one->getType())) {
+        made_guard.locks.push_back(spot(one));
+        continue;
+      }
+      const auto* tag = one->getType().getNonReferenceType()->getAsRecordDecl();
+      const std::string name = tag == nullptr ? "" : tag->getNameAsString();
+      if (name == "adopt_lock_t") {
+        acquires = false;
+      } else if (name == "defer_lock_t") {
+        acquires = made_guard.owns = false;
+      } else if (!llvm::isa<clang::CXXDefaultArgExpr>(one)) {
+        refuse(at, "a guard of this kind cannot be followed",
+               "std::lock_guard, std::scoped_lock and std::unique_lock of a mutex can.");
+      }
+    }
+  }
+  if (made_guard.locks.empty() && kind == "unique_lock") made_guard.owns = acquires = false;
+  // std::lock gets them all or waits without any: in a fixed order it cannot hang either.
+  std::ranges::sort(made_guard.locks, {}, &Spot::path);
+  if (acquires) {
+    if (held_.empty() && !made_guard.locks.empty()) begin_section(at);
+    for (const Spot& lock : made_guard.locks) acquire(lock, at);
+  }
+  for (const Spot& lock : made_guard.locks) {
+    frames_.back().scopes.back().cleanups.push_back(
+        {.kind = Cleanup::Kind::kRelease, .spot = lock, .guard = &variable, .at = at});
+  }
+  frames_.back().guards[&variable] = std::move(made_guard);
+  return true;
+}
+
+void DriverUnit::declaration(const VarDecl& variable) {
+  const SourceLocation at = variable.getLocation();
+  if (const clang::CallExpr* begin = scope_begin(variable)) {
+    const bool is_atomic_scope = plain_name(*begin->getDirectCallee()) == "tomos_begin_atomic_";
+    if (!is_atomic_scope) {
+      not_atomic_ = true;
+      return;
+    }
+    if (in_atomic_) return;
+    const std::string name = identifier(scope_name(*begin));
+    driver_.names[name] = scope_name(*begin);
+    open("atomic " + name, at);
+    in_atomic_ = true;
+    ++frames_.back().scopes.back().opened;
+    return;
+  }
+  if (variable.hasGlobalStorage()) {
+    if (variable.isStaticLocal()) (void)global(variable, at);
+    return;
+  }
+  if (guard(variable)) return;
+  auto& meanings = frames_.back().meanings;
+  const Expr* init = variable.getInit();
+  const clang::QualType type = variable.getType();
+  if (type->isReferenceType()) {
+    if (init == nullptr) return;
+    meanings[&variable] = place(init);
+    return;
+  }
+  const Leaf leaf = leaf_of(type);
+  const int assignments = uses_.assigned.contains(&variable) ? uses_.assigned.at(&variable) : 0;
+  const bool shared =
+      uses_.escaped.contains(&variable) || (uses_.captured.contains(&variable) && assignments > 0);
+  const bool scalar = leaf == Leaf::kTruth || leaf == Leaf::kNumber;
+  const std::string key = fmt::format("{} at {}", variable.getNameAsString(), text_of(at));
+  if (scalar && !shared && !is_atomic_type(type) && !is_flag_type(type)) {
+    const Value first =
+        init == nullptr ? Value::of(0) : as_type(value(init), init->getType(), type);
+    if (assignments == 0 && first.kind != Value::Kind::kFormula) {
+      meanings[&variable] = {.kind = Meaning::Kind::kValue, .value = first};
+      return;
+    }
+    if (leaf == Leaf::kNumber) assigned(key, first);
+    if (leaf == Leaf::kNumber && !is_kept(key)) {
+      meanings[&variable] = {.kind = Meaning::Kind::kNothing, .name = key};
+      return;
+    }
+    const std::string name = local(variable.getNameAsString(), type_of(key, leaf));
+    meanings[&variable] = {
+        .kind = Meaning::Kind::kLocal, .spot = {.path = key, .type = type}, .name = name};
+    emit(fmt::format("{} = {};", name, known(first, leaf == Leaf::kTruth)), at);
+    return;
+  }
+  const bool steady = !uses_.escaped.contains(&variable) && assignments == 0;
+  if (leaf == Leaf::kPointer && init != nullptr &&
+      (steady || is_function_object(type) || is_smart_pointer(type))) {
+    meanings[&variable] = {.kind = Meaning::Kind::kValue, .value = value(init)};
+    return;
+  }
+  if (is_meeting_type(type)) {
+    refuse(at, fmt::format("{} is of a kind that is not known here", variable.getNameAsString()),
+           "Mutexes, conditions, atomics and threads are.");
+  }
+  const std::string prefix = thread_.empty() ? "" : thread_ + " ";
+  const Spot made_at{.path = unique(prefix + variable.getNameAsString()), .type = type};
+  meanings[&variable] = {.kind = Meaning::Kind::kSpot, .spot = made_at};
+  const auto* record = type->getAsCXXRecordDecl();
+  const bool is_destroyed = leaf == Leaf::kRecord && record != nullptr && record->hasDefinition() &&
+                            record->getDestructor() != nullptr &&
+                            record->getDestructor()->isUserProvided();
+  if (init != nullptr && is_destroyed && held_.empty()) {
+    // It may be a guard: then a critical section begins with it.
+    std::vector<DriverLine> lines;
+    std::vector<DriverLine>* const out = std::exchange(out_, &lines);
+    const auto noted = driver_.abstracted;
+    initialize(made_at, init, at);
+    out_ = out;
+    if (!held_.empty()) {
+      driver_.abstracted = noted;
+      begin_section(at);
+    }
+    out_->insert(out_->end(), lines.begin(), lines.end());
+  } else if (init != nullptr) {
+    initialize(made_at, init, at);
+  }
+  if (is_destroyed) {
+    frames_.back().scopes.back().cleanups.push_back(
+        {.kind = Cleanup::Kind::kDestroy, .spot = made_at, .at = at});
+  }
+  if (leaf == Leaf::kThread && record != nullptr && record->getName() == "jthread") {
+    frames_.back().scopes.back().cleanups.push_back(
+        {.kind = Cleanup::Kind::kJoin, .spot = made_at, .at = at});
+  }
+}
+
+// ---- branches ----
+
+void DriverUnit::branch(const clang::IfStmt& of) {
+  const SourceLocation at = of.getBeginLoc();
+  if (of.isConstexpr()) {
+    const auto taken = of.getNondiscardedCase(context_);
+    if (taken && *taken != nullptr) statement(*taken);
+    return;
+  }
+  frames_.back().scopes.emplace_back();
+  statement(of.getInit());
+  if (of.getConditionVariable() != nullptr) declaration(*of.getConditionVariable());
+  const Value test = truth(of.getCond());
+  const auto alone = [&](const Stmt* body) {
+    if (body == nullptr) return;
+    if (llvm::isa<clang::CompoundStmt>(body)) return statement(body);
+    const Stmt* const list[] = {body};
+    block(list, body->getEndLoc());
+  };
+  if (test.is_number()) {
+    alone(test.number != 0 ? of.getThen() : of.getElse());
+  } else {
+    if (!test.is_known()) {
+      abstracted("conditions that depend on data go both ways:", "", of.getCond()->getExprLoc());
+    }
+    const auto held = held_;
+    const auto guards = frames_.back().guards;
+    open(fmt::format("if ({})", known(test, true)), at);
+    alone(of.getThen());
+    close();
+    const bool then_leaves =
+        out_->size() >= 2 && (*out_)[out_->size() - 2].text.starts_with("goto ");
+    const auto then_held = std::exchange(held_, held);
+    auto then_guards = std::exchange(frames_.back().guards, guards);
+    if (of.getElse() != nullptr) {
+      open("else", of.getElse()->getBeginLoc());
+      alone(of.getElse());
+      close();
+    }
+    const bool else_leaves =
+        of.getElse() != nullptr && (*out_)[out_->size() - 2].text.starts_with("goto ");
+    if (!then_leaves && !else_leaves) {
+      for (const auto& [variable, one] : frames_.back().guards) {
+        const auto other = then_guards.find(variable);
+        if (other != then_guards.end() && other->second.owns != one.owns) {
+          refuse(at, "whether the lock is held behind this depends on the way",
+                 "Lock and unlock in the same block.");
+        }
+      }
+    }
+    if (else_leaves) {
+      held_ = then_held;
+      frames_.back().guards = std::move(then_guards);
+    }
+  }
+  leave_scope(of.getEndLoc());
+}
+
+void DriverUnit::selection(const clang::SwitchStmt& of) {
+  const SourceLocation at = of.getBeginLoc();
+  const std::string end = fmt::format("after_{}", ++labels_);
+  const Value chosen = value(of.getCond());
+  std::vector<const clang::SwitchCase*> cases;
+  for (const auto* one = of.getSwitchCaseList(); one != nullptr; one = one->getNextSwitchCase()) {
+    cases.push_back(one);
+  }
+  std::ranges::reverse(cases);
+  const std::string first = fmt::format("case_{}_", labels_);
+  std::string otherwise = end;
+  std::vector<std::pair<std::string, std::string>> tests;
+  bool decided = false;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto* with = llvm::dyn_cast<clang::CaseStmt>(cases[i]);
+    const std::string to = first + std::to_string(i);
+    if (with == nullptr) {
+      otherwise = to;
+      continue;
+    }
+    const std::int64_t number = with->getLHS()->EvaluateKnownConstInt(context_).getExtValue();
+    if (chosen.is_number()) {
+      if (number != chosen.number) continue;
+      decided = true;
+      otherwise = to;
+      break;
+    }
+    tests.emplace_back(chosen.kind == Value::Kind::kFormula
+                           ? fmt::format("{} == {}", chosen.formula, number)
+                           : "*",
+                       to);
+  }
+  if (!chosen.is_known()) abstracted("conditions that depend on data go both ways:", "", at);
+  if (!decided) {
+    for (const auto& [test, to] : tests) {
+      open(fmt::format("if ({})", test), at);
+      emit(fmt::format("goto {};", to), at);
+      close();
+    }
+  }
+  emit(fmt::format("goto {};", otherwise), at);
+  Frame& frame = frames_.back();
+  frame.breaks.push_back({.label = end, .scopes = frame.scopes.size(), .wanted = true});
+  const auto* body = llvm::dyn_cast<clang::CompoundStmt>(of.getBody());
+  if (body == nullptr) refuse(at, "the body of this switch is no block", "Write braces.");
+  frame.scopes.emplace_back();
+  std::size_t number = 0;
+  for (const Stmt* one : body->body()) {
+    while (const auto* marked = llvm::dyn_cast<clang::SwitchCase>(one)) {
+      label(first + std::to_string(number++), marked->getBeginLoc());
+      one = marked->getSubStmt();
+    }
+    statement(one);
+  }
+  if (number != cases.size())
+    refuse(at, "a case is inside of another statement", "Put it outside.");
+  leave_scope(of.getEndLoc());
+  frames_.back().breaks.pop_back();
+  label(end, of.getEndLoc());
+}
+
+}  // namespace tomos::cpp

@@ -1,0 +1,31 @@
+// Kinds of C++ types that a driver is made of.
+#pragma once
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Type.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace tomos::cpp {
+
+bool is_lock_type(clang::QualType type);  // std::mutex, pthread_mutex_t
+bool is_recursive_lock(clang::QualType type);
+bool is_condition_type(clang::QualType type);
+bool is_thread_type(clang::QualType type);  // std::thread, pthread_t
+bool is_flag_type(clang::QualType type);    // std::atomic_flag
+bool is_atomic_type(clang::QualType type);  // std::atomic<T>, _Atomic
+bool is_smart_pointer(clang::QualType type);
+bool is_function_object(clang::QualType type);  // std::function, or what a lambda makes
+bool is_meeting_type(clang::QualType type);     // semaphores, latches and such, which are not known
+
+// Of std::lock_guard and the like the name; else empty.
+std::string_view guard_type(clang::QualType type);
+
+clang::QualType without_atomic(clang::QualType type);
+// T of std::vector<T>, std::array<T, N>, T[N]; none: null.
+clang::QualType contained_type(clang::QualType type);
+std::optional<std::uint64_t> array_size(clang::QualType type, const clang::ASTContext& context);
+
+}  // namespace tomos::cpp

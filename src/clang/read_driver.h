@@ -1,0 +1,41 @@
+// A C++ test driver, for `tomos model --from-cpp`. Loaded like read_cpp.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "clang/read_cpp.h"
+#include "event/error.h"
+
+namespace tomos::cpp {
+
+struct DriverPosition {
+  std::uint32_t file = 0;  // index into Driver::files
+  std::uint32_t line = 0;  // 0: unknown
+  std::uint32_t column = 0;
+
+  friend auto operator<=>(const DriverPosition&, const DriverPosition&) = default;
+};
+
+struct Driver {
+  std::string text;                          // the Boolean program
+  std::vector<std::string> files;            //
+  std::vector<DriverPosition> origins;       // of its lines, the first being [1]
+  std::map<std::string, std::string> names;  // as C++ has it, by the name in the program
+  std::map<std::string, std::vector<std::string>> abstracted;  // by what was done: to what, where
+  std::set<std::string> atomics;                               // variables, as C++ has it
+  bool assertions = true;                                      // all were kept
+};
+
+struct DriverSources {
+  Driver driver;
+  std::vector<LeftOut> left_out;
+};
+
+inline constexpr const char* kReadDriver = "tomos_read_driver";
+using ReadDriver = void(const Options& options, Result<DriverSources>& result);
+
+}  // namespace tomos::cpp

@@ -1,0 +1,29 @@
+// `tomos model --from-cpp`: a C++ test driver as a Boolean program.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "campaign/schedule_file.h"
+#include "cli/sources.h"
+#include "model/program.h"
+#include "model/search.h"
+
+namespace tomos {
+
+struct DriverProgram {
+  model::Program program;          // with the names and places of the C++ source
+  std::string text;                // as it was before that
+  std::vector<std::string> notes;  // what was abstracted
+  bool assertions = true;          // all of them are in the program
+  std::set<std::string> atomics;   // variables, by their names in C++
+};
+
+Result<DriverProgram> load_driver(const SourceOptions& sources);
+
+// The run that was found, for `tomos replay`: who goes on, until what. Where a thread is in a
+// stretch counts, not how many steps the real program takes to get there.
+campaign::ScheduleFile schedule_of(const DriverProgram& driver, const model::SearchResult& result);
+
+}  // namespace tomos

@@ -124,8 +124,10 @@ void know_functions_of(const char* module, Address bias) {
 
 using namespace tomos::runtime;
 
+// NOLINTBEGIN(readability-redundant-declaration): only where calls.cpp is looked at with this file
 extern "C" void __tsan_func_entry(void* site);
 extern "C" void __tsan_func_exit();
+// NOLINTEND(readability-redundant-declaration)
 
 #define CALLER reinterpret_cast<Address>(__builtin_return_address(0))
 #define FRAME reinterpret_cast<Address>(__builtin_frame_address(0))

@@ -27,7 +27,7 @@ namespace {
 
 recording::Header* header = nullptr;
 char file_path[4096];
-int file = -1;
+int trace_file = -1;
 dev_t file_device;
 ino_t file_inode;
 
@@ -44,19 +44,19 @@ std::size_t rest_count = 0;
 // number again for a file of their own: so it is looked at before each use.
 int checked_file() {
   struct stat status;
-  if (file >= 0 && fstat(file, &status) == 0 && status.st_dev == file_device &&
+  if (trace_file >= 0 && fstat(trace_file, &status) == 0 && status.st_dev == file_device &&
       status.st_ino == file_inode) {
-    return file;
+    return trace_file;
   }
   const int fresh = open(file_path, O_RDWR | O_CLOEXEC);
   if (fresh < 0) return -1;
-  file = fcntl(fresh, F_DUPFD_CLOEXEC, 512);
-  if (file < 0) {
-    file = fresh;
+  trace_file = fcntl(fresh, F_DUPFD_CLOEXEC, 512);
+  if (trace_file < 0) {
+    trace_file = fresh;
   } else {
     close(fresh);
   }
-  return file;
+  return trace_file;
 }
 
 // Beyond a limit on the size of files (ulimit -f) a write would not only fail, but send a signal
@@ -263,21 +263,22 @@ bool open_recording(const char* path, std::uint32_t parent_pid) {
     }
     if (fresh < 0) return false;
   }
-  file = fcntl(fresh, F_DUPFD_CLOEXEC, 512);
-  if (file < 0) {
-    file = fresh;
+  trace_file = fcntl(fresh, F_DUPFD_CLOEXEC, 512);
+  if (trace_file < 0) {
+    trace_file = fresh;
   } else {
     close(fresh);
   }
   struct stat status;
-  if (fstat(file, &status) != 0) return false;
+  if (fstat(trace_file, &status) != 0) return false;
   file_device = status.st_dev;
   file_inode = status.st_ino;
   if (!may_grow_to(recording::kHeaderSize) ||
-      posix_fallocate(file, 0, recording::kHeaderSize) != 0) {
+      posix_fallocate(trace_file, 0, recording::kHeaderSize) != 0) {
     return false;
   }
-  void* memory = mmap(nullptr, recording::kHeaderSize, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  void* memory =
+      mmap(nullptr, recording::kHeaderSize, PROT_READ | PROT_WRITE, MAP_SHARED, trace_file, 0);
   if (memory == MAP_FAILED) return false;
   header = static_cast<recording::Header*>(memory);
   header->version = recording::kVersion;
@@ -486,7 +487,7 @@ void hand_back_chunk(Thread& thread) {
 
 void forget_recording(Thread& thread) {
   header = nullptr;
-  file = -1;
+  trace_file = -1;
   rest_count = 0;
   thread.chunk = thread.next = thread.end = nullptr;
   thread.run.slot = nullptr;

@@ -348,6 +348,11 @@ Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::Ca
   const bool in_std = is_of_std(function);
   const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
   if (auto done = pthread_function(name, of)) return *done;
+  if (in_std && name == "move" && arguments.size() == 1 &&
+      is_smart_pointer(arguments[0]->getType())) {
+    refuse(at, "a pointer is moved away, which leaves null behind",
+           "Hand on a reference to what it leads to.");
+  }
   if (in_std && arguments.size() == 1 &&
       one_of(name, {"move", "forward", "ref", "cref", "addressof", "as_const"})) {
     const Meaning where = place(arguments[0]);

@@ -154,7 +154,8 @@ ExprId Body::block(const Part& part, SourceLocation end, bool is_loop) {
   for (auto at = blocks_.back().objects.rbegin(); at != blocks_.back().objects.rend(); ++at) {
     const auto& of = state_.variables[*at];
     if (of.name.empty()) continue;
-    emit(make(Kind::kCall, end, {name(of.name, end)}, "~" + of.type.name));
+    const clang::CXXDestructorDecl* ends = (*at)->getType()->getAsCXXRecordDecl()->getDestructor();
+    emit(make(Kind::kCall, end, {name(of.name, end)}, unit_.method_name(*ends)));
   }
   for (const VarDecl* guard : blocks_.back().guards) state_.guards.erase(guard);
   std::vector<Item> items = std::move(blocks_.back().items);

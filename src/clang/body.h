@@ -35,6 +35,8 @@ const clang::VarDecl* variable_in(const clang::Expr* of);
 void variables_in(const clang::Stmt* of, std::set<const clang::VarDecl*>& to);
 // The variables that a part of a body may give another value.
 void assigned_in(const clang::Stmt* of, std::set<const clang::VarDecl*>& to);
+// The callee of (object->*pointer)(arguments).
+const clang::BinaryOperator* through_pointer(const clang::CallExpr& of);
 
 class Body {
  public:
@@ -162,7 +164,7 @@ class Body {
   Value variable(const clang::VarDecl& variable, Use use, clang::SourceLocation at);
   Value member(const clang::MemberExpr& of, Use use);
   Value assign(const clang::Expr* to, Value value, bool update, clang::SourceLocation at);
-  Value conditional(const clang::AbstractConditionalOperator& of);
+  Value conditional(const clang::AbstractConditionalOperator& of, Use use);
   Value construct(const clang::CXXConstructExpr& of);
   Value atomic_builtin(const clang::AtomicExpr& of);
   void effect(const clang::Expr* of, Use use = Use::kRead);
@@ -196,6 +198,7 @@ class Body {
   static const clang::FunctionDecl* function_in(const clang::Expr* of);
   ExprId lambda_call(const clang::LambdaExpr& lambda, const clang::FunctionDecl* called,
                      llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceLocation at);
+  Value pointer_call(const clang::BinaryOperator& callee, const clang::CallExpr& of);
   ExprId callback(const clang::Expr* of, llvm::ArrayRef<const clang::Expr*> after, bool at_once);
   std::vector<LockPath> locks_around(const clang::FunctionDecl& callee, unsigned parameter,
                                      const Scope& inside);
@@ -209,6 +212,7 @@ class Body {
   std::vector<Block> blocks_;
   State state_;
   std::map<const clang::VarDecl*, const clang::Expr*> places_;  // what a reference stands for
+  std::size_t renaming_ = 0;                                    // a place by its reference
   std::map<const clang::VarDecl*, const clang::LambdaExpr*> lambdas_;
   std::map<const clang::VarDecl*, Try> try_results_;
   std::map<const clang::VarDecl*, bool> told_;

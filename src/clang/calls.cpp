@@ -275,7 +275,10 @@ Body::Value Body::call(const clang::CallExpr& of, Use use) {
   const core::Type type = unit_.type_of(of.getType());
   if (lock_effect(of)) return opaque(type, core::kNoExpr);
   const FunctionDecl* callee = of.getDirectCallee();
-  if (callee == nullptr) return unknown_call(of);
+  if (callee == nullptr) {
+    const clang::BinaryOperator* pointer = through_pointer(of);
+    return pointer != nullptr ? pointer_call(*pointer, of) : unknown_call(of);
+  }
   const auto* method = llvm::dyn_cast<CXXMethodDecl>(callee);
   const auto* operator_call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(&of);
   const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());

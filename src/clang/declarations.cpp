@@ -23,7 +23,10 @@ Unit::Unit(clang::ASTContext& context_of, Summary& into, std::string directory,
       requirements_(std::move(requirements)),
       files_(std::move(directory)) {}
 
-void Unit::read() { read_all(*context.getTranslationUnitDecl()); }
+void Unit::read() {
+  read_all(*context.getTranslationUnitDecl());
+  read_member_pointers();
+}
 
 void Unit::read_all(const clang::DeclContext& of) {
   for (const clang::Decl* decl : of.decls()) {
@@ -130,11 +133,12 @@ core::Field Unit::shared(const clang::ValueDecl& decl, QualType type) {
                       .end = position(place_of(decl, context))};
   if (made.type.name == "void") made.type.name = "int";
   const QualType element = context.getBaseElementType(type);
-  const bool leads_on = type->isPointerType() || type->isReferenceType();
+  made.is_borrowed = type->isPointerType() || type->isReferenceType();
   const RecordDecl* record = element->getAsRecordDecl();
   if (type->isArrayType()) made.type = {.name = "int"};
   const bool is_lock = lock_type(element).has_value();
   const bool never_assigned = type.isConstQualified() || type->isReferenceType();
+  const bool leads_on = made.is_borrowed || (never_assigned && is_pointer(type));
   made.is_constant = leads_on && never_assigned;
   const bool looks_after_itself =
       is_lock || (record != nullptr && !is_foreign(*record) && owns_locks(*record));

@@ -111,8 +111,10 @@ Body::Value Body::variable(const VarDecl& of, Use use, SourceLocation at) {
     return {.id = place, .type = type};
   }
   if (const auto place = places_.find(&of); place != places_.end()) {
-    const Expr* stands_for = place->second;
-    return opaque(type, expr(stands_for, use).id);
+    ++renaming_;
+    const ExprId named = expr(place->second, use).id;
+    --renaming_;
+    return opaque(type, named);
   }
   const auto known = state_.variables.find(&of);
   if (known == state_.variables.end()) return opaque(type, core::kNoExpr);
@@ -224,13 +226,15 @@ Body::Value Body::assign(const Expr* to, Value value, bool update, SourceLocatio
 
 // Expressions.
 
-Body::Value Body::conditional(const clang::AbstractConditionalOperator& of) {
+Body::Value Body::conditional(const clang::AbstractConditionalOperator& of, Use use) {
   const SourceLocation at = of.getBeginLoc();
   const core::Type type = unit_.type_of(of.getType());
-  const Value test = expr(of.getCond(), Use::kRead);
+  // Who names a place again does not ask again which it is.
+  const Value test = renaming_ > 0 ? Value{} : expr(of.getCond(), Use::kRead);
+  if (use != Use::kChange) use = Use::kRead;
   ++conditional_;
-  const Value yes = expr(of.getTrueExpr(), Use::kRead);
-  const Value no = expr(of.getFalseExpr(), Use::kRead);
+  const Value yes = expr(of.getTrueExpr(), use);
+  const Value no = expr(of.getFalseExpr(), use);
   --conditional_;
   if (yes.id == core::kNoExpr && no.id == core::kNoExpr) return opaque(type, test.id);
   const auto part = [&](const Value& value) {
@@ -377,8 +381,12 @@ Body::Value Body::expr(const Expr* of, Use use) {
     if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(of)) {
       if (unary->getOpcode() == clang::UO_AddrOf) {
         if (const clang::FunctionDecl* function = function_in(of)) {
-          (void)function;
-          return {.id = callback(of, {}, false)};
+          const ExprId begun = callback(of, {}, false);
+          const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
+          if (method != nullptr && method->isInstance() && !unit_.is_foreign(*method)) {
+            unit_.take_address(*method, begun);
+          }
+          return {.id = begun};
         }
         const auto* out = llvm::dyn_cast<clang::DeclRefExpr>(unary->getSubExpr()->IgnoreParens());
         const auto* pointer = out == nullptr ? nullptr : llvm::dyn_cast<VarDecl>(out->getDecl());
@@ -418,7 +426,7 @@ Body::Value Body::expr(const Expr* of, Use use) {
       return opaque(unit_.type_of(of->getType()), sequence({left, right.id}, at));
     }
     if (const auto* choice = llvm::dyn_cast<clang::AbstractConditionalOperator>(of)) {
-      return conditional(*choice);
+      return conditional(*choice, use);
     }
     if (const auto* element = llvm::dyn_cast<clang::ArraySubscriptExpr>(of)) {
       const ExprId index = expr(element->getIdx(), Use::kRead).id;

@@ -34,7 +34,36 @@ bool is_place(const Expr* of) {
   if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(of)) {
     return unary->getOpcode() == clang::UO_Deref && is_place(unary->getSubExpr());
   }
+  if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(of)) {
+    return is_place(choice->getTrueExpr()) && is_place(choice->getFalseExpr());
+  }
   return llvm::isa<clang::DeclRefExpr>(of) || llvm::isa<clang::CXXThisExpr>(of);
+}
+
+// Whether a pointer or reference to it is to a part of something, or to one of two things: it is
+// not followed, so whoever may change what is behind it changes that something.
+bool is_untold_part(const Expr* of, bool is_address) {
+  of = of->IgnoreParenCasts();
+  if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(of)) {
+    const auto is_address_of = [](const Expr* one) {
+      const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(one->IgnoreParenCasts());
+      return unary != nullptr && unary->getOpcode() == clang::UO_AddrOf;
+    };
+    return !is_address ||
+           (is_address_of(choice->getTrueExpr()) && is_address_of(choice->getFalseExpr()));
+  }
+  if (is_address) {
+    const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(of);
+    if (unary == nullptr || unary->getOpcode() != clang::UO_AddrOf) return false;
+    of = unary->getSubExpr()->IgnoreParenCasts();
+  }
+  const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(of);
+  return call != nullptr && call->getOperator() == clang::OO_Subscript;
+}
+
+bool may_change_behind(clang::QualType type) {
+  return (type->isPointerType() || type->isReferenceType()) &&
+         !type->getPointeeType().isConstQualified();
 }
 
 }  // namespace
@@ -84,17 +113,24 @@ void Body::declaration(const VarDecl& variable) {
   if (type.name == "int" || type.name == "void") {
     if (init == nullptr) return;
     const bool refers = variable.getType()->isReferenceType();
+    const auto* address = llvm::dyn_cast<clang::UnaryOperator>(init->IgnoreParenCasts());
     if (refers && is_place(init)) {
       places_[&variable] = init;
       effect(init, Use::kName);
+    } else if (address != nullptr && address->getOpcode() == clang::UO_AddrOf &&
+               may_change_behind(variable.getType())) {
+      effect(init, Use::kChange);  // what is done through it is not followed
     } else {
       effect(init);
     }
     return;
   }
   Value value;
-  if (init != nullptr)
-    value = expr(init, variable.getType()->isReferenceType() ? Use::kName : Use::kRead);
+  if (init != nullptr) {
+    const bool refers = variable.getType()->isReferenceType();
+    const bool changes = may_change_behind(variable.getType()) && is_untold_part(init, !refers);
+    value = expr(init, changes ? Use::kChange : refers ? Use::kName : Use::kRead);
+  }
   const bool by_value = !variable.getType()->isReferenceType() && record != nullptr &&
                         !unit_.is_foreign(*record) && !Unit::is_pointer_class(*record);
   ExprId made = coerce(value, type, at);

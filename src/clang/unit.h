@@ -126,6 +126,9 @@ class Unit {
   void mark_atomic(const clang::FieldDecl& field);
   void attributes(const clang::FunctionDecl& function, core::Method& method);
   std::optional<core::Basic> requirement(clang::SourceLocation begin);
+  // Pointers to methods: an address is taken (and so perhaps a thread begun), one is called.
+  void take_address(const clang::CXXMethodDecl& method, core::ExprId begun);
+  Home declare_call(const clang::MemberPointerType& type);
   void unknown_call(const std::string& name) { summary.unknown_calls.insert(name); }
 
   clang::ASTContext& context;
@@ -133,6 +136,15 @@ class Unit {
   core::Program& program;
 
  private:
+  struct MemberPointer {  // of one class and signature
+    Home home;
+    std::set<std::string> methods;  // that it may point to
+    std::vector<core::ExprId> begun;
+    bool is_called = false;
+  };
+
+  MemberPointer& member_pointer(const clang::MemberPointerType& type);
+  void read_member_pointers();
   void read_all(const clang::DeclContext& of);
   void read_function(const clang::FunctionDecl& function);
   void define(const clang::RecordDecl& record, const std::string& name);
@@ -155,6 +167,7 @@ class Unit {
   std::map<std::string, std::size_t> functions_;
   std::map<std::string, std::size_t> globals_;
   std::map<std::string, std::map<std::string, std::size_t>> methods_;
+  std::map<std::string, MemberPointer> member_pointers_;
   std::map<const clang::Decl*, std::string> names_;
   std::map<const clang::RecordDecl*, bool> lock_classes_;
   std::map<const clang::RecordDecl*, bool> guard_classes_;

@@ -125,7 +125,8 @@ struct Field {  // or a global
   bool is_pt_given = false;  // the author says something of what it leads to only
   bool is_constant = false;  // never assigned again, though what it points to may change (T* const)
   bool is_static = false;
-  bool is_pointer = false;  // the source reaches what it leads to with ->
+  bool is_pointer = false;   // the source reaches what it leads to with ->
+  bool is_borrowed = false;  // a plain pointer or reference: it may be somebody else's
   Position position;
   Position end;  // where an annotation would stand in the source; unknown in a macro
 };

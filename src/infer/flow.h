@@ -47,6 +47,7 @@ struct Access {
   HoldsId holds = {};
   bool changes = false;   // what the field leads to may be changed through it
   bool empties = false;   // a write of null
+  bool makes = false;     // a write of a new object
   bool unshared = false;  // nobody else can see the object
 };
 

@@ -59,12 +59,10 @@ std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& c
   return found;
 }
 
-bool is_gone(const core::Program& program, ExprId id) {
+const core::Expr& value_of(const core::Program& program, ExprId id) {
   const core::Expr& of = program[id];
-  if (of.kind == core::Expr::Kind::kSequence && !of.children.empty()) {
-    return is_gone(program, of.children.back());
-  }
-  return of.kind == core::Expr::Kind::kNull && of.name == core::kGone;
+  const bool leads_on = of.kind == core::Expr::Kind::kSequence && !of.children.empty();
+  return leads_on ? value_of(program, of.children.back()) : of;
 }
 
 void exclude_for_callers(Flow& flow, Locks& locks) {

@@ -20,8 +20,8 @@ std::set<const core::Field*> changing_fields(const Flow& flow,
 // place only is taken to be set up there.
 std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& classes);
 
-// A null that is meant.
-bool is_gone(const core::Program& program, ExprId id);
+// What a sequence has for its value.
+const core::Expr& value_of(const core::Program& program, ExprId id);
 
 // Who calls a method, with a lock as it was at its own entry, excludes what the method does.
 void exclude_for_callers(Flow& flow, Locks& locks);

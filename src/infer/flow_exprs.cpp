@@ -199,7 +199,12 @@ Walker::Value Walker::assign(ExprId id) {
   const auto use = classes_.field(object_value.type, object_value.path, left.name);
   if (!use) return {.type = value.type, .path = value.path};
   const auto at = access(id, *use->field, use->theta, kind, object_value.unshared);
-  if (at) made_.accesses[*at].empties = is_gone(program_, of.children[1]);
+  if (at) {
+    const Expr& written = value_of(program_, of.children[1]);
+    made_.accesses[*at].empties =
+        written.kind == Expr::Kind::kNull && written.name == core::kGone;  // a null that is meant
+    made_.accesses[*at].makes = written.kind == Expr::Kind::kNew;
+  }
   // What is changed is still the same object, and its methods are called like this.
   return {.type = classes_.substitute(use->theta, use->field->type),
           .path = kind == Access::Kind::kWrite ? value.path : path(object_value.path, *use->field)};

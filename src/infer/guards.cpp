@@ -87,6 +87,10 @@ class Finder {
 
   GuardInference run() {
     for (const Access& access : flow_.accesses) accesses_[access.field].push_back(&access);
+    for (const Field& global : program_.globals) ++holders_[global.type.name];
+    for (const Class& of : program_.classes) {
+      for (const Field& field : of.fields) ++holders_[field.type.name];
+    }
     for (Class& of : program_.classes) {
       for (Field& field : of.fields) add(field, &of);
     }
@@ -132,7 +136,7 @@ class Finder {
     const bool changes = flow_.changing.contains(&field);
     // Whoever gives a class a ghost parameter means it to guard something.
     const bool for_ghost = owner != nullptr && !owner->ghosts.empty() && !field.is_constant;
-    if (!changes && !(for_ghost && !shared.empty()) && !may_be_guarded(field, shared)) {
+    if (!changes && !(for_ghost && !shared.empty()) && !may_be_guarded(field, all, shared)) {
       field.guard.kind = kFinal;
       return;
     }
@@ -168,8 +172,14 @@ class Finder {
     return worth;
   }
 
-  // A pointer or an object that stays, but through which something is changed: some guard that too.
-  bool may_be_guarded(const Field& field, const std::vector<const Access*>& shared) const {
+  // A pointer or an object that stays, but through which something is changed: some guard that
+  // too, if it is theirs: they made it, or nobody else has such a thing.
+  bool may_be_guarded(const Field& field, const std::vector<const Access*>& all,
+                      const std::vector<const Access*>& shared) const {
+    if (field.is_borrowed && holders_.at(field.type.name) > 1 &&
+        std::ranges::none_of(all, &Access::makes)) {
+      return false;
+    }
     if (Classes::is_value(field.type) || flow_.leading_fields.contains(&field) ||
         flow_.lock_fields.contains(&field) || classes_.find(field.type.name) == nullptr) {
       return false;
@@ -494,6 +504,7 @@ class Finder {
   Requirements requirements_;
   Candidates candidates_;
   std::map<const Field*, std::vector<const Access*>> accesses_;
+  std::map<std::string, std::size_t> holders_;  // how many fields lead to objects of a class
   std::vector<Subject> subjects_;
   std::map<std::pair<const Class*, LockId>, std::size_t> classes_under_;
   GuardInference made_;

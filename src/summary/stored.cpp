@@ -174,7 +174,7 @@ void pass(Stream& stream, core::Parameter& of) {
 template <class Stream>
 void pass(Stream& stream, core::Field& of) {
   auto& [type, name, display, guard, is_given, is_pt_given, is_constant, is_static, is_pointer,
-         position, end] = of;
+         is_borrowed, position, end] = of;
   pass(stream, type);
   pass(stream, name);
   pass(stream, display);
@@ -185,6 +185,7 @@ void pass(Stream& stream, core::Field& of) {
   pass(stream, is_constant);
   pass(stream, is_static);
   pass(stream, is_pointer);
+  pass(stream, is_borrowed);
   pass(stream, position);
   pass(stream, end);
 }

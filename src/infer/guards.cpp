@@ -136,7 +136,7 @@ class Finder {
     const bool changes = flow_.changing.contains(&field);
     // Whoever gives a class a ghost parameter means it to guard something.
     const bool for_ghost = owner != nullptr && !owner->ghosts.empty() && !field.is_constant;
-    if (!changes && !(for_ghost && !shared.empty()) && !may_be_guarded(field, all, shared)) {
+    if (!changes && !(for_ghost && !shared.empty()) && !may_be_guarded(field, owner, all)) {
       field.guard.kind = kFinal;
       return;
     }
@@ -172,14 +172,19 @@ class Finder {
     return worth;
   }
 
-  // A pointer or an object that stays, but through which something is changed: some guard that
-  // too, if it is theirs: they made it, or nobody else has such a thing.
-  bool may_be_guarded(const Field& field, const std::vector<const Access*>& all,
-                      const std::vector<const Access*>& shared) const {
-    if (field.is_borrowed && holders_.at(field.type.name) > 1 &&
-        std::ranges::none_of(all, &Access::makes)) {
-      return false;
-    }
+  // A pointer that is theirs: they made what it leads to, or nobody else has such a thing. Who was
+  // given the lock may have been given what it guards.
+  bool is_own(const Field& field, const Class* owner, const std::vector<const Access*>& all) const {
+    if (!field.is_borrowed || holders_.at(field.type.name) < 2) return true;
+    if (std::ranges::any_of(all, &Access::makes)) return true;
+    return owner != nullptr && std::ranges::any_of(owner->fields, [&](const Field& of) {
+             return of.is_borrowed && flow_.lock_fields.contains(&of);
+           });
+  }
+
+  // A pointer or an object that stays, but through which something is changed: some guard that too.
+  bool may_be_guarded(const Field& field, const Class* owner,
+                      const std::vector<const Access*>& all) const {
     if (Classes::is_value(field.type) || flow_.leading_fields.contains(&field) ||
         flow_.lock_fields.contains(&field) || classes_.find(field.type.name) == nullptr) {
       return false;
@@ -189,7 +194,9 @@ class Finder {
     const bool has_locks = std::ranges::any_of(
         leads_to->fields, [&](const Field& of) { return flow_.lock_fields.contains(&of); });
     if (has_locks || flow_.locked_classes.contains(field.type.name)) return false;
-    return std::ranges::any_of(shared, [](const Access* access) { return access->changes; });
+    return is_own(field, owner, all) && std::ranges::any_of(all, [](const Access* access) {
+             return access->changes && !access->unshared;
+           });
   }
 
   // What a guard costs if methods require whatever they can, and what they would have to.

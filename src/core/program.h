@@ -127,6 +127,7 @@ struct Field {  // or a global
   bool is_static = false;
   bool is_pointer = false;   // the source reaches what it leads to with ->
   bool is_borrowed = false;  // a plain pointer or reference: it may be somebody else's
+  bool is_role = false;      // a lock that nobody acquires: a thread that its holders run in
   Position position;
   Position end;  // where an annotation would stand in the source; unknown in a macro
 };

@@ -283,6 +283,14 @@ std::optional<Type> Classes::find_type(EnvId env, LockId lock) {
   return substitute(use->theta, use->field->type);
 }
 
+bool Classes::is_role(EnvId env, LockId lock) {
+  const Lock of = locks_[lock];
+  if (of.kind != Lock::Kind::kField) return false;
+  const Type* base = type_of(env, of.base);
+  const auto use = base == nullptr ? std::nullopt : field(*base, of.base, of.name);
+  return use && use->field->is_role;
+}
+
 Result<void> Classes::check(const Type& type, const core::Position& position) const {
   const auto wrong = [&](std::string what, std::string remedy) {
     return std::unexpected(Error{display(position), std::move(what), std::move(remedy)});

@@ -84,6 +84,8 @@ class Classes {
   const Type* lookup(EnvId env, std::string_view name) const;
   // The type of a lock expression that is well formed: in scope, over final fields, not too long.
   const Type* type_of(EnvId env, LockId lock);
+  // Not a lock, but a thread: whoever gets there is in it.
+  bool is_role(EnvId env, LockId lock);
   std::string to_text(EnvId env) const;  // the names bound
 
  private:

@@ -38,6 +38,7 @@ Flow Walker::run() {
       break;
     }
   }
+  find_roles();
   made_.acquiring = made_.excluded;
   exclude_for_callers(made_, locks_);
   return std::move(made_);
@@ -46,6 +47,34 @@ Flow Walker::run() {
 bool Walker::is_final(const Field& field) const {
   if (field.guard.kind == Guard::Kind::kFinal) return true;
   return field.guard.kind == Guard::Kind::kUnset && !made_.wandering.contains(&field);
+}
+
+const Field* Walker::field_of(MethodId id, LockId lock) {
+  const core::Lock of = locks_[lock];
+  if (of.kind != core::Lock::Kind::kField) return nullptr;
+  const core::Lock base = locks_[of.base];
+  const MethodOf& method = classes_[id];
+  std::optional<FieldUse> use;
+  if (base.kind == core::Lock::Kind::kField) {
+    if (const Field* above = field_of(id, of.base))
+      use = classes_.field(above->type, of.base, of.name);
+  } else if (base.name == "this" && method.owner != nullptr) {
+    use = classes_.field(classes_.self_type(*method.owner), of.base, of.name);
+  }
+  return use ? use->field : nullptr;
+}
+
+void Walker::find_roles() {
+  for (std::size_t i = 0; i < classes_.method_count(); ++i) {
+    const auto id = static_cast<MethodId>(i);
+    for (const LockId lock : classes_[id].method->requires_held) {
+      const Field* of = field_of(id, lock);
+      if (of == nullptr || made_.lock_fields.contains(of)) continue;
+      made_.role_fields.insert(of);
+      made_.roles.insert({.method = id, .lock = lock});
+    }
+  }
+  made_.lock_fields.insert(made_.role_fields.begin(), made_.role_fields.end());
 }
 
 void Walker::begin(MethodId id) {

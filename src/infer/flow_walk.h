@@ -42,6 +42,9 @@ class Walker {
 
   // In the first round it is not known what changes: what is not said to is taken not to.
   bool is_final(const core::Field& field) const;
+  // The field at the end of a lock expression of a method.
+  const core::Field* field_of(MethodId id, LockId lock);
+  void find_roles();
   void begin(MethodId id);
   void method(MethodId id);
   void main_block();

@@ -120,6 +120,7 @@ void Generator::method(MethodId id) {
   for (const auto* locks : {&method_->requires_held, &method_->releases}) {
     for (const LockId lock : *locks) {
       if (senseless_ == Senseless::kUnknown && classes_.type_of(env_, lock) == nullptr) continue;
+      if (classes_.is_role(env_, lock)) continue;
       const Atomicity needed =
           conditionals_.choice({.lock = lock}, constant(Basic::kConst), constant(Basic::kError));
       const NodeId inner = constraints_.add({.kind = Node::Kind::kConstant, .atomicity = needed});

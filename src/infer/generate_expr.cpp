@@ -162,7 +162,9 @@ Atomicity Generator::access(const Expr& of, const Guard& guard, const Substituti
   if (of.excused == Expr::Excused::kReported) return access({}, {}, {}, kind);
   const bool writes = kind != Expr::Kind::kField;
   const Predicate held = {.lock = substitute(locks_, theta, guard.lock)};
+  const bool is_always_held = classes_.is_role(env_, held.lock);
   const auto when_held = [&](Basic yes, Basic no) {
+    if (is_always_held) return constant(yes);
     return conditionals_.choice(held, constant(yes), constant(no));
   };
   switch (guard.kind) {

@@ -103,6 +103,14 @@ class Finder {
     requirements_.expand();
     drop_without_evidence();
     choose();
+    for (Class& of : program_.classes) {
+      for (Field& field : of.fields) field.is_role = flow_.role_fields.contains(&field);
+    }
+    // Who asserts it has seen to it; callers need not say so.
+    for (const auto& [id, lock] : flow_.roles) {
+      Method& method = mutable_method(id);
+      if (!method.is_given) std::erase(method.requires_held, lock);
+    }
     return std::move(made_);
   }
 

@@ -174,7 +174,7 @@ void pass(Stream& stream, core::Parameter& of) {
 template <class Stream>
 void pass(Stream& stream, core::Field& of) {
   auto& [type, name, display, guard, is_given, is_pt_given, is_constant, is_static, is_pointer,
-         is_borrowed, position, end] = of;
+         is_borrowed, is_role, position, end] = of;
   pass(stream, type);
   pass(stream, name);
   pass(stream, display);
@@ -186,6 +186,7 @@ void pass(Stream& stream, core::Field& of) {
   pass(stream, is_static);
   pass(stream, is_pointer);
   pass(stream, is_borrowed);
+  pass(stream, is_role);
   pass(stream, position);
   pass(stream, end);
 }

@@ -8,8 +8,10 @@
 #include "cli/errors.h"
 #include "cli/progress.h"
 #include "cli/terminal.h"
+#include "report/html.h"
 #include "report/json.h"
 #include "report/layout.h"
+#include "report/sarif.h"
 #include "report/text.h"
 
 namespace tomos {
@@ -133,6 +135,8 @@ Result<void> show(const Report& report, const JudgeOptions& options, std::option
                   int descriptor) {
   const auto print_report = [&](int to) {
     if (options.format == "json") return print_json(report);
+    if (options.format == "sarif") return print_sarif(report, TOMOS_VERSION);
+    if (options.format == "html") return print_html(report);
     return print_text(report,
                       {.color = use_color(options.color, to), .columns = terminal_columns(to)});
   };

@@ -102,7 +102,7 @@ void declare_judging(JudgeOptions& options, CLI::App& app, const std::string& wh
 void declare_report(JudgeOptions& options, CLI::App& app, const std::string& where) {
   app.add_option("--format", options.format, "How the report looks")
       ->type_name("")
-      ->check(one_of({"text", "json"}));
+      ->check(one_of({"text", "json", "sarif", "html"}));
   app.add_option("-o,--output", options.output, "Write the report to this file")->type_name("FILE");
   app.add_option("--color", options.color, "Colours in text")
       ->type_name("")

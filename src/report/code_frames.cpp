@@ -46,14 +46,6 @@ std::size_t shown_column(std::string_view line, std::uint32_t column) {
   return width(printable(expanded(line.substr(0, column - 1))));
 }
 
-std::string says(const Finding::Event& event) {
-  std::string text =
-      event.thread.empty() ? event.op : fmt::format("{}: {}", event.thread, event.op);
-  if (!event.variable.empty()) text += ' ' + event.variable;
-  if (!event.locks.empty()) text += fmt::format(" [{}]", fmt::join(event.locks, ", "));
-  return text;
-}
-
 std::string cut_line(std::string line, std::size_t columns) {
   line = fit(line, columns, Cut::kTail);
   line.erase(line.find_last_not_of(' ') + 1);
@@ -104,6 +96,14 @@ std::string draw_file(const std::string& file, const std::vector<std::string>& l
 }
 
 }  // namespace
+
+std::string says(const Finding::Event& event) {
+  std::string text =
+      event.thread.empty() ? event.op : fmt::format("{}: {}", event.thread, event.op);
+  if (!event.variable.empty()) text += ' ' + event.variable;
+  if (!event.locks.empty()) text += fmt::format(" [{}]", fmt::join(event.locks, ", "));
+  return text;
+}
 
 const std::vector<std::string>& SourceLines::of(const std::string& file) {
   const auto [at, is_new] = files_.try_emplace(file);

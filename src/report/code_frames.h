@@ -21,6 +21,9 @@ class SourceLines {
   std::map<std::string, std::vector<std::string>> files_;
 };
 
+// "T1: read Account::balance [Account::m]"
+std::string says(const Finding::Event& event);
+
 // For each file the lines of the events with two lines before and after, the events named below
 // theirs:
 //

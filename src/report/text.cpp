@@ -135,6 +135,7 @@ std::string heading_of(const Finding& finding) {
                                : fmt::format("{}", fmt::join(finding.analyses, ", ")));
   if (!finding.input.empty()) heading += " in " + finding.input;
   if (!finding.test.empty()) heading += ", in test " + finding.test;
+  if (finding.count > 1) heading += fmt::format(", found {} times", finding.count);
   return heading;
 }
 
@@ -200,16 +201,10 @@ std::string print_output(const std::string& output, std::size_t columns) {
   return out + '\n';
 }
 
-std::string print_finding(const Finding& original, std::size_t number, const TextStyle& style,
-                          SourceLines& sources, const Palette& palette) {
-  const Finding finding = made_printable(in_order(abridged(original)));
-  std::string heading = heading_of(finding);
-  if (finding.count > 1) heading += fmt::format(", found {} times", finding.count);
-  const std::string numbered = wrap(fmt::format("{}. ", number), heading, style.columns);
-  std::string out = paint(palette.bad, numbered.substr(0, numbered.size() - 1), palette) + '\n';
-  if (!finding.message.empty()) out += wrap("  ", finding.message, style.columns);
-  out += '\n';
-
+// What stands below its heading and its message.
+std::string print_finding(const Finding& original, const Finding& finding, const TextStyle& style,
+                          SourceLines& sources) {
+  std::string out;
   // Source that nobody ran has no order in which its parts ran.
   const std::string drawing =
       is_of_source(finding) ? "" : draw_interleaving(finding, style.columns - 4);
@@ -355,25 +350,32 @@ std::string print_variant(const Finding& original, const Finding& first, std::si
 // Whoever mends the first few will have mended most of the others.
 constexpr std::size_t kMaxVariants = 8;
 
-std::string print_findings(const std::vector<Finding>& findings, const TextStyle& style,
-                           const Palette& palette) {
-  std::string out;
+std::vector<TextParts::One> print_findings(const std::vector<Finding>& findings,
+                                           const TextStyle& style) {
+  std::vector<TextParts::One> all;
   std::size_t number = 0;
   SourceLines sources;
   for (const auto& group : grouped(findings)) {
-    out += print_finding(*group.front(), ++number, style, sources, palette);
-    if (group.size() > 1) out += "  The same transactions, also in this way:\n";
+    const Finding& first = *group.front();
+    const Finding shown = made_printable(in_order(abridged(first)));
+    std::string body = print_finding(first, shown, style, sources);
+    const std::size_t own = ++number;
+    if (group.size() > 1) body += "  The same transactions, also in this way:\n";
     for (std::size_t i = 1; i < group.size() && i <= kMaxVariants; ++i) {
-      out += print_variant(*group[i], *group.front(), ++number, style.columns);
+      body += print_variant(*group[i], first, ++number, style.columns);
     }
     if (group.size() > kMaxVariants + 1) {
       const std::size_t rest = group.size() - kMaxVariants - 1;
       number += rest;
-      out += fmt::format("    and {} more; --format json has them all\n", rest);
+      body += fmt::format("    and {} more; --format json has them all\n", rest);
     }
-    out += '\n';
+    all.push_back({.number = own,
+                   .id = first.id(),
+                   .heading = heading_of(shown),
+                   .message = shown.message,
+                   .body = std::move(body)});
   }
-  return out;
+  return all;
 }
 
 std::string summarize(const Report& report, const Palette& palette) {
@@ -416,24 +418,38 @@ std::string summarize(const Report& report, const Palette& palette) {
 
 }  // namespace
 
-std::string print_text(const Report& report, const TextStyle& style) {
-  const Palette palette(style.color);
-  std::string out = report.inferred ? print_guards_and_methods(*report.inferred) : "";
-  out += print_findings(report.findings, style, palette);
+TextParts text_parts(const Report& report, const TextStyle& style) {
+  TextParts parts;
+  if (report.inferred) parts.before = print_guards_and_methods(*report.inferred);
+  parts.findings = print_findings(report.findings, style);
   for (const auto& judgement : report.verdicts) {
     if (judgement.left_out == 0) continue;
-    out += wrap("Note: ",
-                fmt::format("{} of {} at other places {} counted but not shown; a higher "
-                            "--max-findings shows more.",
-                            counted(judgement.left_out, "further violation"), judgement.analysis,
-                            judgement.left_out == 1 ? "was" : "were"),
-                style.columns);
+    parts.after += wrap("Note: ",
+                        fmt::format("{} of {} at other places {} counted but not shown; a higher "
+                                    "--max-findings shows more.",
+                                    counted(judgement.left_out, "further violation"),
+                                    judgement.analysis, judgement.left_out == 1 ? "was" : "were"),
+                        style.columns);
   }
   for (const std::string& note : report.notes) {
-    out += wrap("Note: ", printable(note), style.columns);
+    parts.after += wrap("Note: ", printable(note), style.columns);
   }
-  if (report.inferred) out += print_table(*report.inferred);
-  return out + summarize(report, palette);
+  if (report.inferred) parts.after += print_table(*report.inferred);
+  parts.after += summarize(report, Palette(style.color));
+  return parts;
+}
+
+std::string print_text(const Report& report, const TextStyle& style) {
+  const Palette palette(style.color);
+  const TextParts parts = text_parts(report, style);
+  std::string out = parts.before;
+  for (const TextParts::One& one : parts.findings) {
+    const std::string numbered = wrap(fmt::format("{}. ", one.number), one.heading, style.columns);
+    out += paint(palette.bad, numbered.substr(0, numbered.size() - 1), palette) + '\n';
+    if (!one.message.empty()) out += wrap("  ", one.message, style.columns);
+    out += '\n' + one.body + '\n';
+  }
+  return out + parts.after;
 }
 
 }  // namespace tomos

@@ -111,6 +111,7 @@ class TransactionUnit {
 
   // Calls.
   NodeId call(const clang::CallExpr& of);
+  NodeId called(const clang::CallExpr& of);  // as if everybody came back
   NodeId argument(const clang::Expr* of, clang::QualType parameter);
   NodeId object_of(const clang::CallExpr& of);  // its place
   NodeId foreign_method(const clang::CXXMethodDecl& method, const clang::CallExpr& of,

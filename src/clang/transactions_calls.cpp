@@ -332,6 +332,13 @@ NodeId TransactionUnit::foreign_method(const clang::CXXMethodDecl& method,
 }
 
 NodeId TransactionUnit::call(const clang::CallExpr& of) {
+  const NodeId made = called(of);
+  const FunctionDecl* callee = of.getDirectCallee();
+  if (callee == nullptr || !callee->isNoReturn()) return made;
+  return make(Kind::kSequence, of.getExprLoc(), {made, make(Kind::kEnd, of.getExprLoc())});
+}
+
+NodeId TransactionUnit::called(const clang::CallExpr& of) {
   const SourceLocation at = of.getExprLoc();
   const FunctionDecl* callee = of.getDirectCallee();
   std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());

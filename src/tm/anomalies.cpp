@@ -70,12 +70,31 @@ bool only_looks_again(const Transaction& first, const Transaction& second) {
          });
 }
 
+Few<LocationId> places_of(const Places& of) {
+  Few<LocationId> places;
+  for (const auto& [at, position] : of) places.insert(at);
+  return places;
+}
+
 class AnomalyFinder {
  public:
   explicit AnomalyFinder(const Traces& traces) : traces_(traces) {
+    // Code that is called from many places does the same at most of them. One of each kind is
+    // enough to come between, and the answer for two kinds is that for all their transactions.
+    using Key = std::tuple<NodeId, ThreadId, std::vector<ThreadId>, std::vector<LocationId>,
+                           std::vector<LocationId>>;
+    std::map<Key, TransactionId> kinds;
+    const auto list = [](const auto& few) { return std::vector(few.begin(), few.end()); };
     for (TransactionId i = 0; i < traces.transactions.size(); ++i) {
-      for (const auto& [at, position] : traces.transactions[i].writes) writers_[at].push_back(i);
-      for (const auto& [at, position] : traces.transactions[i].reads) readers_[at].push_back(i);
+      const Transaction& one = traces.transactions[i];
+      const auto [kind, is_new] =
+          kinds.emplace(Key(one.node, one.thread, list(one.alive), list(places_of(one.reads)),
+                            list(places_of(one.writes))),
+                        i);
+      kind_.push_back(kind->second);
+      if (!is_new) continue;
+      for (const auto& [at, position] : one.writes) writers_[at].push_back(i);
+      for (const auto& [at, position] : one.reads) readers_[at].push_back(i);
     }
   }
 
@@ -129,8 +148,32 @@ class AnomalyFinder {
     }
   }
 
+  struct Half {
+    TransactionId cut = 0;
+    LocationId one = {};
+    LocationId other = {};
+  };
+
   // RwR, or WrW if `written`.
   void find_halves(TransactionId first, TransactionId second, bool written) {
+    const auto [known, is_new] = halves_.try_emplace({kind_[first], kind_[second], written});
+    if (is_new) known->second = halves_of(first, second, written);
+    for (const Half& half : known->second) {
+      Anomaly anomaly = {.pattern = written ? "WrW" : "RwR",
+                         .first = first,
+                         .cut = half.cut,
+                         .second = second,
+                         .one = half.one,
+                         .other = half.other};
+      if (!written && !traces_.meet.contains({first, second})) {
+        anomaly.doubt = "what the two read is never used together here";
+      }
+      found_.push_back(std::move(anomaly));
+    }
+  }
+
+  std::vector<Half> halves_of(TransactionId first, TransactionId second, bool written) const {
+    std::vector<Half> halves;
     const Places& mine = written ? of(first).writes : of(first).reads;
     const Places& yours = written ? of(second).writes : of(second).reads;
     const auto& others = written ? readers_ : writers_;
@@ -142,22 +185,16 @@ class AnomalyFinder {
           return whole.contains(one.first) && !touches(of(first), one.first);
         });
         if (y == yours.end() || !may_come_between(first, cut, second)) continue;
-        Anomaly anomaly = {.pattern = written ? "WrW" : "RwR",
-                           .first = first,
-                           .cut = cut,
-                           .second = second,
-                           .one = x,
-                           .other = y->first};
-        if (!written && !traces_.meet.contains({first, second})) {
-          anomaly.doubt = "what the two read is never used together here";
-        }
-        found_.push_back(std::move(anomaly));
+        halves.push_back({.cut = cut, .one = x, .other = y->first});
       }
     }
+    return halves;
   }
 
   const Traces& traces_;
-  std::map<LocationId, std::vector<TransactionId>> writers_;
+  std::vector<TransactionId> kind_;  // the first of its kind
+  std::map<std::tuple<TransactionId, TransactionId, bool>, std::vector<Half>> halves_;
+  std::map<LocationId, std::vector<TransactionId>> writers_;  // one of each kind
   std::map<LocationId, std::vector<TransactionId>> readers_;
   std::vector<Anomaly> found_;
 };
@@ -205,15 +242,16 @@ void add_dependents(const Traces& traces, Region& region) {
   for (const Anomaly& anomaly : region.anomalies) {
     if (anomaly.pattern == "WrW" || !anomaly.doubt.empty()) continue;
     const Joint joint = joint_of(traces, anomaly.first, anomaly.second);
-    for (const Flow& flow : traces.flows) {
-      if (flow.from != anomaly.first || flow.kind != Flow::Kind::kValue ||
-          !traces.locations.is_part(flow.location, anomaly.one)) {
+    for (auto flow = traces.flows.lower_bound({.from = anomaly.first});
+         flow != traces.flows.end() && flow->from == anomaly.first; ++flow) {
+      if (flow->kind != Flow::Kind::kValue ||
+          !traces.locations.is_part(flow->location, anomaly.one)) {
         continue;
       }
-      const Joint with = joint_of(traces, anomaly.first, flow.to);
+      const Joint with = joint_of(traces, anomaly.first, flow->to);
       const bool follows = with.function == joint.function && with.first == joint.first &&
                            joint.second < with.second;
-      if (follows) more.push_back({.transaction = flow.to, .position = with.second});
+      if (follows) more.push_back({.transaction = flow->to, .position = with.second});
     }
   }
   for (const Part& part : more) {
@@ -235,15 +273,18 @@ std::vector<Region> regions_of(const Program& program, const Traces& traces,
     pairs[joint_of(traces, anomaly.first, anomaly.second)].push_back(&anomaly);
   }
   // Who checks x, acts on it and acts again later has one problem: the first two.
+  std::map<std::pair<TransactionId, LocationId>, Few<TransactionId>> acts;
+  for (const Anomaly& early : anomalies) {
+    if (!traces.transactions[early.second].writes.contains(early.one)) continue;
+    acts[{early.first, early.one}].insert(early.second);
+  }
   const auto is_told = [&](const Anomaly& late) {
-    return std::ranges::any_of(anomalies, [&](const Anomaly& early) {
-      if (early.first != late.first || early.one != late.one || early.second == late.second ||
-          !traces.transactions[early.second].writes.contains(early.one)) {
-        return false;
-      }
-      const Joint order = joint_of(traces, early.second, late.second);
-      return order.first < order.second;
-    });
+    const auto known = acts.find({late.first, late.one});
+    return known != acts.end() && std::ranges::any_of(known->second, [&](TransactionId act) {
+             if (act == late.second) return false;
+             const Joint order = joint_of(traces, act, late.second);
+             return order.first < order.second;
+           });
   };
   std::set<Joint> told;
   for (const auto& [joint, of] : pairs) {
@@ -255,24 +296,25 @@ std::vector<Region> regions_of(const Program& program, const Traces& traces,
   std::vector<Joint> joints;
   joints.reserve(pairs.size());
   for (const auto& [joint, of] : pairs) joints.push_back(joint);
+  // Joined by the places that they share.
   std::vector<std::size_t> group(joints.size());
   std::iota(group.begin(), group.end(), 0);
-  const auto shares = [](const Joint& one, const Joint& other) {
-    return one.first == other.first || one.first == other.second || one.second == other.first ||
-           one.second == other.second;
+  const auto first_of = [&](std::size_t i) {
+    while (group[i] != i) i = group[i] = group[group[i]];
+    return i;
   };
+  std::map<std::pair<std::uint32_t, Position>, std::size_t> at_place;
   for (std::size_t i = 0; merge && i < joints.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) {
-      if (joints[i].function != joints[j].function || !shares(joints[i], joints[j])) continue;
-      const std::size_t from = group[i];
-      for (std::size_t& one : group) {
-        if (one == from) one = group[j];
-      }
+    for (const Position& place : {joints[i].first, joints[i].second}) {
+      const std::size_t one = first_of(i);
+      const auto known = at_place.try_emplace({joints[i].function, place}, i).first;
+      const std::size_t other = first_of(known->second);
+      group[std::max(one, other)] = std::min(one, other);
     }
   }
   std::map<std::size_t, Region> regions;
   for (std::size_t i = 0; i < joints.size(); ++i) {
-    Region& region = regions[group[i]];
+    Region& region = regions[first_of(i)];
     region.function = program.functions[joints[i].function].display;
     std::set<std::tuple<NodeId, NodeId, NodeId, std::string>> seen;
     for (const Anomaly* anomaly : pairs[joints[i]]) {

@@ -10,36 +10,9 @@
 #include <vector>
 
 #include "tm/traces.h"
+#include "tm/values.h"
 
 namespace tomos::tm {
-
-// A read that a value depends on: which execution of a transaction, what it read, and whether the
-// value was only chosen by it.
-struct Origin {
-  std::uint32_t execution = 0;
-  LocationId location = {};
-  bool implicit = false;
-
-  friend auto operator<=>(const Origin&, const Origin&) = default;
-};
-using Origins = Few<Origin>;
-
-struct Value {
-  Few<LocationId> points;  // where it may lead
-  Origins origins;
-  // Of a condition: these are what is there now, if it holds, and if it does not.
-  Origins if_true;
-  Origins if_false;
-
-  // Of what may be one or the other nothing is known as a condition.
-  void join(const Value& other) {
-    points.insert(other.points);
-    origins.insert(other.origins);
-    if_true = {};
-    if_false = {};
-  }
-  friend bool operator==(const Value&, const Value&) = default;
-};
 
 struct Place {
   Few<LocationId> at;
@@ -52,15 +25,23 @@ class Executor {
   Traces run();
 
  private:
+  // What can have been the last transaction: of which code, and in which chain of calls.
+  struct Last {
+    NodeId node = kNoNode;
+    TransactionId transaction = 0;
+
+    friend auto operator<=>(const Last&, const Last&) = default;
+  };
   struct State {
     bool reachable = true;
-    std::map<LocationId, Value> local;
-    Few<TransactionId> last;
+    Store local;
+    Few<Last> last;
     Few<ThreadId> alive;
     Few<LocationId> held;
     std::uint32_t section = 0;  // the execution of the critical section that it is in
 
     void join(const State& other);
+    static void keep_latest(Few<Last>& of);
   };
   struct Control {
     Origins origins;
@@ -173,6 +154,8 @@ class Executor {
   std::vector<Control> controls_;
   std::vector<Few<LocationId>> guards_;
   std::uint32_t transaction_ = 0;
+  // Functions that nobody comes back from, with what they are called in (see follow).
+  std::set<std::vector<std::uint32_t>> dead_ends_;
   std::uint64_t steps_ = 0;
 };
 

@@ -15,6 +15,8 @@ namespace {
 // Deeper chains of calls are cut off, and said so.
 constexpr std::size_t kMostCalls = 80;
 
+constexpr TransactionId kNoTransaction = 0xffffffff;
+
 // What was added to the list since it was this long.
 template <class T>
 std::vector<T> taken_from(std::vector<T>& list, std::size_t size) {
@@ -34,14 +36,27 @@ Few<T> in_both(const Few<T>& one, const Few<T>& other) {
 
 }  // namespace
 
+// A way of many steps that may each be left out could have any of them as its last: pairs without
+// end, all of the same code. Of each code the latest few are enough to find what it does wrong.
+void Executor::State::keep_latest(Few<Last>& of) {
+  constexpr std::size_t kMostOfOne = 16;
+  if (of.size() <= kMostOfOne) return;
+  Few<Last> kept;
+  for (auto one = of.begin(); one != of.end(); ++one) {
+    const auto later = one + std::min<std::ptrdiff_t>(kMostOfOne, of.end() - one);
+    if (later == of.end() || later->node != one->node) kept.insert(*one);
+  }
+  of = std::move(kept);
+}
+
 void Executor::State::join(const State& other) {
   if (!other.reachable) return;
   if (!reachable) {
     *this = other;
     return;
   }
-  for (const auto& [at, value] : other.local) local[at].join(value);
-  last.insert(other.last);
+  local.join(other.local);
+  if (last.insert(other.last)) keep_latest(last);
   alive.insert(other.alive);
   held = in_both(held, other.held);
   if (section != other.section) section = 0;
@@ -186,9 +201,9 @@ std::uint32_t Executor::begin(NodeId id, const Node& node) {
   transaction.frame = frame;
   transaction.thread = thread_;
   transaction.alive.insert(state_.alive);
-  for (const TransactionId last : state_.last) traces_.adjacent.emplace(last, at->second);
+  for (const Last& last : state_.last) traces_.adjacent.emplace(last.transaction, at->second);
   state_.last = {};
-  state_.last.insert(at->second);
+  state_.last.insert({.node = id, .transaction = at->second});
   executions_.push_back(at->second);
   return static_cast<std::uint32_t>(executions_.size() - 1);
 }
@@ -310,6 +325,21 @@ std::uint32_t Executor::frame_for(std::uint32_t function, NodeId call) {
 
 Value Executor::follow(std::uint32_t function, const std::vector<Value>& arguments, NodeId id) {
   const Function& callee = program_.functions[function];
+  // What nobody comes back from (it ends the program, say, and that at every failed call) decides
+  // about no later transaction. What it does itself is known after the first time.
+  std::vector<std::uint32_t> dead_end = {function,
+                                         current() == 0 ? kNoTransaction : executions_[current()]};
+  const auto add = [&](const Few<LocationId>& all) {
+    dead_end.push_back(static_cast<std::uint32_t>(all.size()));
+    for (const LocationId at : all) dead_end.push_back(static_cast<std::uint32_t>(at));
+  };
+  add(state_.held);
+  for (const Value& argument : arguments) add(argument.points);
+  if (dead_ends_.contains(dead_end)) {
+    state_.reachable = false;
+    return {};
+  }
+  const std::size_t before = executions_.size() + forks_.size();
   const std::uint32_t frame = frame_for(function, id);
   for (std::uint32_t i = 0; i < callee.parameters && i < arguments.size(); ++i) {
     keep(traces_.locations.get(LocationKind::kLocal, frame, i), arguments[i], true);
@@ -322,13 +352,11 @@ Value Executor::follow(std::uint32_t function, const std::vector<Value>& argumen
   Call done = std::move(calls_.back());
   calls_.pop_back();
   state_.join(done.returns);
+  if (!state_.reachable && before == executions_.size() + forks_.size()) {
+    dead_ends_.insert(std::move(dead_end));
+  }
   // Nobody sees its variables again, unless it returns where they are.
-  std::erase_if(state_.local, [&](const auto& entry) {
-    const LocationId root = traces_.locations.root(entry.first);
-    const Location& location = traces_.locations[root];
-    return location.kind == LocationKind::kLocal && location.a == frame && root == entry.first &&
-           !done.result.points.contains(root);
-  });
+  state_.local.forget(frame, done.result.points);
   return done.result;
 }
 

@@ -124,9 +124,7 @@ Value Executor::stored_at(LocationId at) {
                    kind == LocationKind::kThreadLocal;
   Value value;
   if (own) {
-    if (const auto known = state_.local.find(at); known != state_.local.end()) {
-      value = known->second;
-    }
+    if (const Value* known = state_.local.find(at)) value = *known;
     if (kind == LocationKind::kLocal && !escaped_.contains(root)) return value;
   }
   if (const auto known = heap_.find(at); known != heap_.end()) value.points.insert(known->second);
@@ -140,7 +138,7 @@ void Executor::keep(LocationId at, const Value& value, bool strong) {
       kind != LocationKind::kThreadLocal) {
     return;
   }
-  Value& kept = state_.local[at];
+  Value& kept = state_.local.get(at);
   if (strong && kind == LocationKind::kLocal && !is_array_part(traces_.locations, at)) {
     kept = value;
   } else {
@@ -414,6 +412,9 @@ Value Executor::eval(NodeId id) {
       ++around.left;
       return {};
     }
+    case NodeKind::kEnd:
+      state_.reachable = false;
+      return {};
     case NodeKind::kAtomic:
       return atomic(node, id);
     case NodeKind::kGuard: {

@@ -49,6 +49,13 @@ class Locations {
     while ((*this)[id].kind == Location::Kind::kPart) id = static_cast<LocationId>((*this)[id].a);
     return id;
   }
+  // What comes and goes with it: the activation of a variable, else its object. Activations have
+  // the smaller numbers.
+  std::uint64_t activation(LocationId id) const {
+    const LocationId whole = root(id);
+    if ((*this)[whole].kind == Location::Kind::kLocal) return (*this)[whole].a;
+    return (std::uint64_t{1} << 32) | static_cast<std::uint32_t>(whole);
+  }
   bool is_part(LocationId part, LocationId whole) const {
     while (part != whole && (*this)[part].kind == Location::Kind::kPart) {
       part = static_cast<LocationId>((*this)[part].a);

@@ -60,6 +60,7 @@ struct Node {
     kReturn,    // children[0], or nothing
     kBreak,     //
     kContinue,  //
+    kEnd,       // nobody comes back from here: exit, abort, longjmp
     kAtomic,    // children[0] is a transaction
     kGuard,     // children[1] runs with the lock at the place children[0]
     kLock,      // children[0]

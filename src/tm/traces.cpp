@@ -80,11 +80,12 @@ void Executor::find_entries() {
 
 void Executor::explore(ThreadId thread) {
   thread_ = thread;
-  state_ = {};
+  state_ = {.local = Store(&traces_.locations)};
   calls_.clear();
   controls_.clear();
   guards_.clear();
   transaction_ = 0;
+  dead_ends_.clear();
   const bool is_first = thread_ids_.contains({kNoNode, entry_[thread]}) &&
                         thread_ids_.at({kNoNode, entry_[thread]}) == thread;
   for (std::uint32_t i = 0; is_first && i < program_.functions.size(); ++i) {

@@ -117,7 +117,7 @@ struct TraceOptions {
   bool escape = true;                // no: fields of objects that one thread alone knows count, too
   std::vector<std::string> entries;  // functions that threads run, beside those that are seen
   Methods methods;                   // what functions without source do
-  std::uint64_t most_steps = 4'000'000;
+  std::uint64_t most_steps = 20'000'000;
 };
 
 Traces trace(const Program& program, const TraceOptions& options);

@@ -1,0 +1,72 @@
+// Abstract values, and a store that keeps them by place. States are copied at every branch, and
+// most of what they hold is the same on both ways: a store is made of groups (the variables of one
+// activation, the parts of one object) that copies share until one of them writes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "tm/locations.h"
+
+namespace tomos::tm {
+
+// A read that a value depends on: which execution of a transaction, what it read, and whether the
+// value was only chosen by it.
+struct Origin {
+  std::uint32_t execution = 0;
+  LocationId location = {};
+  bool implicit = false;
+
+  friend auto operator<=>(const Origin&, const Origin&) = default;
+};
+using Origins = Few<Origin>;
+
+struct Value {
+  Few<LocationId> points;  // where it may lead
+  Origins origins;
+  // Of a condition: these are what is there now, if it holds, and if it does not.
+  Origins if_true;
+  Origins if_false;
+
+  // Of what may be one or the other nothing is known as a condition.
+  void join(const Value& other) {
+    points.insert(other.points);
+    origins.insert(other.origins);
+    if_true = {};
+    if_false = {};
+  }
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+class Store {
+ public:
+  Store() = default;
+  explicit Store(const Locations* locations) : locations_(locations) {}
+
+  const Value* find(LocationId at) const;  // null: nothing was kept there
+  Value& get(LocationId at);               // to be changed; made if it is not there
+  // The variables of an activation that has ended, except those that are still known. Their parts
+  // stay: what a variable leads to may be one of them.
+  void forget(std::uint32_t activation, const Few<LocationId>& known);
+  void join(const Store& other);
+
+ private:
+  struct Entry {
+    LocationId at = {};
+    Value value;
+
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  struct Group {
+    std::uint64_t activation = 0;
+    std::shared_ptr<std::vector<Entry>> entries;  // by place
+  };
+
+  static void join(Group& mine, const Group& other);
+
+  const Locations* locations_ = nullptr;
+  std::vector<Group> groups_;  // by activation
+};
+
+}  // namespace tomos::tm

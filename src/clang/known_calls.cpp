@@ -177,4 +177,10 @@ bool calls_at_once(std::string_view name) { return has(kAtOnce, name); }
 
 bool only_reads(std::string_view method) { return has(kReading, method); }
 
+bool allocates(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kAllocators = {"aligned_alloc", "calloc", "malloc",
+                                                           "realloc",       "strdup", "strndup"};
+  return std::ranges::find(kAllocators, name) != kAllocators.end();
+}
+
 }  // namespace tomos::cpp

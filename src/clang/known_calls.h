@@ -18,6 +18,9 @@ Effect effect_of(std::string_view name, bool in_std);
 // Calls what it is given, and returns when that has returned.
 bool calls_at_once(std::string_view name);
 
+// Returns memory that nobody else has.
+bool allocates(std::string_view name);
+
 // Of a container or the like: does not change it, though it is not const.
 bool only_reads(std::string_view method);
 

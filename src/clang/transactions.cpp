@@ -147,6 +147,21 @@ std::uint32_t TransactionUnit::global(const VarDecl& variable) {
   return at->second;
 }
 
+// A function of the system whose address is taken: as foreign_function has it when it is called by
+// its name.
+void TransactionUnit::foreign_body(const FunctionDecl& function, tm::Function& made) {
+  made.parameters = function.getNumParams();
+  made.locals.assign(made.parameters, "");
+  const SourceLocation at = function.getLocation();
+  NodeId result = make(Kind::kNew, at);
+  if (!allocates(plain_name(function).str())) {
+    std::vector<NodeId> given;
+    for (std::uint32_t i = 0; i < made.parameters; ++i) given.push_back(load(local(i, at), at));
+    result = make(Kind::kOperator, at, std::move(given));
+  }
+  made.body = make(Kind::kReturn, at, {result});
+}
+
 std::string TransactionUnit::declare(const FunctionDecl& of) {
   const FunctionDecl* definition = of.getDefinition();
   const FunctionDecl& function = definition != nullptr ? *definition : *of.getCanonicalDecl();
@@ -173,7 +188,12 @@ std::string TransactionUnit::declare(const FunctionDecl& of) {
   }
   if (!functions_.emplace(name, program_.functions.size()).second) return name;
   program_.functions.push_back(std::move(made));
-  if (definition != nullptr && !is_foreign(function)) waiting_.push_back(definition);
+  if (is_foreign(function)) {
+    if (!llvm::isa<clang::CXXMethodDecl>(function))
+      foreign_body(function, program_.functions.back());
+  } else if (definition != nullptr) {
+    waiting_.push_back(definition);
+  }
   return name;
 }
 

@@ -53,6 +53,7 @@ class TransactionUnit {
   void read_all(const clang::DeclContext& of);
   void read_decl(const clang::Decl& decl);
   std::string declare(const clang::FunctionDecl& function);
+  void foreign_body(const clang::FunctionDecl& function, tm::Function& made);
   void read_function(const clang::FunctionDecl& function);
   std::string read_lambda(const clang::LambdaExpr& lambda);
   void read_body(const clang::FunctionDecl& function);

@@ -147,9 +147,7 @@ NodeId TransactionUnit::thread_function(llvm::StringRef name, const clang::CallE
     return make(Kind::kUnlock, at, {deref(value(arg(0)), at)});
   }
   if (is_named(name, {"pthread_cond_wait", "pthread_cond_timedwait", "cnd_wait"})) {
-    const NodeId mutex = deref(value(arg(1)), at);
-    return make(Kind::kSequence, at,
-                {make(Kind::kUnlock, at, {mutex}), make(Kind::kLock, at, {mutex})});
+    return make(Kind::kWait, at, {deref(value(arg(1)), at)});
   }
   return tm::kNoNode;
 }
@@ -209,7 +207,7 @@ NodeId TransactionUnit::foreign_function(const FunctionDecl& function, const cla
                 {make(Kind::kUpdate, at, {left, load(right, at)}),
                  make(Kind::kUpdate, at, {right, load(left, at)})});
   }
-  if (is_named(name, {"malloc", "calloc", "realloc", "aligned_alloc"})) {
+  if (allocates(std::string_view(name.data(), name.size()))) {
     return make(Kind::kNew, at);
   }
   if (arguments.size() >= 2 && is_named(name, {"memcpy", "memmove", "strcpy", "strncpy"})) {
@@ -268,10 +266,7 @@ NodeId TransactionUnit::foreign_method(const clang::CXXMethodDecl& method,
     if (!name.starts_with("wait") || arguments.empty()) return constant(at);
     std::vector<NodeId> parts;
     const NodeId mutex = mutex_of(arguments[0]);
-    if (mutex != tm::kNoNode) {
-      parts.push_back(make(Kind::kUnlock, at, {mutex}));
-      parts.push_back(make(Kind::kLock, at, {mutex}));
-    }
+    if (mutex != tm::kNoNode) parts.push_back(make(Kind::kWait, at, {mutex}));
     parts.push_back(run_callables(arguments.drop_front(), at, {}));
     return make(Kind::kSequence, at, std::move(parts));
   }

@@ -78,6 +78,7 @@ class Executor {
 
   // Values.
   Value eval(NodeId id);
+  std::uint32_t maker(std::uint32_t frame);
   Value join_of(const Node& node, std::size_t from = 0);
   Place place(NodeId id);
   Value load(const Place& from, const Node& node);
@@ -113,7 +114,7 @@ class Executor {
   std::uint32_t begin(NodeId id, const Node& node);
   void access(LocationId at, bool writes, const Node& node, const Origins& where);
   void flow(const Origins& origins, Flow::Kind kind, LocationId into);
-  void control_flows();
+  void control_flows(std::optional<LocationId> read);
   template <class Do>
   void for_each_control(const Do& act);
   bool is_shared(LocationId at) const;
@@ -135,8 +136,10 @@ class Executor {
   std::vector<Few<ThreadId>> alive_at_exit_;
   std::set<ThreadId> named_entries_;  // many threads may run these
   std::map<std::tuple<ThreadId, std::uint32_t, std::uint32_t, NodeId>, std::uint32_t> frames_;
+  std::map<std::vector<NodeId>, std::uint32_t> makers_;
   std::map<std::pair<std::uint32_t, NodeId>, TransactionId> transaction_ids_;
   bool grown_ = false;
+  bool recording_ = false;  // the last round: who reads, writes and depends on what
 
   // Of one round.
   struct Forked {

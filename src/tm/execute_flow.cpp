@@ -199,11 +199,14 @@ std::uint32_t Executor::begin(NodeId id, const Node& node) {
   transaction.end = node.end;
   transaction.function = function.display;
   transaction.frame = frame;
+  transaction.home = frame;
   transaction.thread = thread_;
   transaction.alive.insert(state_.alive);
-  for (const Last& last : state_.last) traces_.adjacent.emplace(last.transaction, at->second);
-  state_.last = {};
-  state_.last.insert({.node = id, .transaction = at->second});
+  if (recording_) {
+    for (const Last& last : state_.last) traces_.adjacent.emplace(last.transaction, at->second);
+    state_.last = {};
+    state_.last.insert({.node = id, .transaction = at->second});
+  }
   executions_.push_back(at->second);
   return static_cast<std::uint32_t>(executions_.size() - 1);
 }
@@ -256,18 +259,22 @@ void Executor::flow(const Origins& origins, Flow::Kind kind, LocationId into) {
   }
 }
 
-// Said once for each execution, unless something is validated: then it depends on where we are.
-void Executor::control_flows() {
+// Said once for each execution, unless something is validated: then it depends on where we are. Who
+// reads the same again is not misled by what was there before: that is how one waits for a change.
+void Executor::control_flows(std::optional<LocationId> read) {
   bool validates = false;
   for_each_control([&](const Control& control) { validates |= !control.validates.empty(); });
   for_each_control([&](Control& control) {
     if (control.told == current()) return;
-    flow(control.origins, Flow::Kind::kControl, {});
-    if (!validates) control.told = current();
+    Origins others = control.origins;
+    if (read) others.erase_where([&](const Origin& one) { return one.location == *read; });
+    flow(others, Flow::Kind::kControl, {});
+    if (!validates && others.size() == control.origins.size()) control.told = current();
   });
 }
 
 void Executor::access(LocationId at, bool writes, const Node& node, const Origins& where) {
+  if (!recording_) return;
   const std::uint32_t now = current();
   const bool in_transaction = transaction_ != 0;
   if (!node.quiet) {
@@ -302,7 +309,7 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
     }
   }
   flow(where, Flow::Kind::kAddress, at);
-  control_flows();
+  control_flows(writes ? std::nullopt : std::optional(at));
 }
 
 // Calls.
@@ -354,6 +361,14 @@ Value Executor::follow(std::uint32_t function, const std::vector<Value>& argumen
   state_.join(done.returns);
   if (!state_.reachable && before == executions_.size() + forks_.size()) {
     dead_ends_.insert(std::move(dead_end));
+  }
+  if (state_.section != 0 && !calls_.empty()) {
+    // Who locks for others is not where people look for the section.
+    Transaction& open = traces_.transactions[executions_[state_.section]];
+    if (open.home == frame) {
+      open.home = calls_.back().frame;
+      open.function = program_.functions[calls_.back().function].display;
+    }
   }
   // Nobody sees its variables again, unless it returns where they are.
   state_.local.forget(frame, done.result.points);

@@ -1,5 +1,8 @@
 // Values and places: what they lead to, and what they depend on.
+#include <map>
+#include <ranges>
 #include <utility>
+#include <vector>
 
 #include "tm/execute.h"
 
@@ -10,7 +13,20 @@ using LocationKind = Location::Kind;
 
 namespace {
 
-constexpr std::size_t kMostOrigins = 4000;
+// Reads of one variable that a value can rest on: in a long way of steps that may each be left out
+// they are without end, and all of the same code. The latest are kept.
+constexpr std::size_t kMostReads = 16;
+
+void keep_latest_reads(Origins& origins) {
+  if (origins.size() <= 2 * kMostReads) return;
+  std::map<std::pair<LocationId, bool>, std::size_t> kept;
+  Few<Origin> left;
+  const std::vector<Origin> all(origins.begin(), origins.end());
+  for (const Origin& one : std::views::reverse(all)) {  // the latest execution first
+    if (++kept[{one.location, one.implicit}] <= kMostReads) left.insert(one);
+  }
+  origins = std::move(left);
+}
 
 Origins made_implicit(const Origins& origins) {
   Origins made;
@@ -62,6 +78,7 @@ Value Executor::join_of(const Node& node, std::size_t from) {
     if (node.children[i] != kNoNode) joined.join(eval(node.children[i]));
   }
   note_meeting(joined.origins);
+  keep_latest_reads(joined.origins);
   return joined;
 }
 
@@ -146,10 +163,7 @@ void Executor::keep(LocationId at, const Value& value, bool strong) {
   }
   kept.if_true = {};
   kept.if_false = {};
-  if (kept.origins.size() > kMostOrigins) {
-    kept.origins.shorten(kMostOrigins);
-    traces_.complete = false;
-  }
+  keep_latest_reads(kept.origins);
 }
 
 Value Executor::load(const Place& from, const Node& node) {
@@ -161,7 +175,7 @@ Value Executor::load(const Place& from, const Node& node) {
       access(at, false, node, from.origins);
       // Others may have changed it since: what it depends on is this read.
       stored.origins = {};
-      if (const std::uint32_t execution = current(); execution != 0) {
+      if (const std::uint32_t execution = current(); recording_ && execution != 0) {
         stored.origins.insert({.execution = execution, .location = at});
       }
     }
@@ -252,6 +266,22 @@ Value Executor::container(const Node& node) {
   return result;
 }
 
+// One object for each place of the source and of the calls that lead to it: C programs allocate in
+// functions of their own, and those again in others. With one for every chain of calls there would
+// be too many to follow.
+std::uint32_t Executor::maker(std::uint32_t frame) {
+  constexpr std::size_t kCalls = 3;
+  std::vector<NodeId> calls;
+  while (calls.size() < kCalls) {
+    const Frame& at = traces_.frames[frame];
+    calls.push_back(at.call_node);
+    if (at.parent == frame) break;
+    frame = at.parent;
+  }
+  const auto next = static_cast<std::uint32_t>(makers_.size());
+  return makers_.emplace(std::move(calls), next).first->second;
+}
+
 Value Executor::eval(NodeId id) {
   if (id == kNoNode || !state_.reachable) return {};
   if (++steps_ > options_.most_steps) {
@@ -300,11 +330,7 @@ Value Executor::eval(NodeId id) {
     }
     case NodeKind::kNew: {
       Value made;
-      // One object for each place of the source and of the call that leads to it: with one for
-      // every chain of calls there would be too many to follow.
-      const Frame& frame = traces_.frames[calls_.back().frame];
-      made.points.insert(traces_.locations.get(LocationKind::kNew,
-                                               static_cast<std::uint32_t>(frame.call_node),
+      made.points.insert(traces_.locations.get(LocationKind::kNew, maker(calls_.back().frame),
                                                static_cast<std::uint32_t>(id)));
       return made;
     }
@@ -400,6 +426,7 @@ Value Executor::eval(NodeId id) {
       }
       Call& call = calls_.back();
       call.result.join(value);
+      keep_latest_reads(call.result.origins);
       leave(call.returns, call.guards);
       ++call.left;
       return {};
@@ -425,6 +452,21 @@ Value Executor::eval(NodeId id) {
       guards_.pop_back();
       if (state_.reachable) unlock(state_, at);
       return result;
+    }
+    case NodeKind::kWait: {
+      const std::uint32_t before = current();
+      const Few<LocationId> at = place(node.children[0]).at;
+      unlock(state_, at);
+      lock(node, id, at);
+      // A loop around it asks again: what made us wait does not say what we do now.
+      for (Call& call : calls_) {
+        for (Loop& around : call.loops) {
+          for (Control& control : around.residual) {
+            control.origins.erase_where([&](const Origin& one) { return one.execution == before; });
+          }
+        }
+      }
+      return {};
     }
     case NodeKind::kLock:
       lock(node, id, place(node.children[0]).at);

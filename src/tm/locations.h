@@ -19,7 +19,7 @@ struct Location {
     kGlobal,       // a: its index
     kThreadLocal,  // a: its index, b: the thread
     kLocal,        // a: the activation of a function, b: the variable
-    kNew,          // a: the call of the function that makes it, b: the node that does
+    kNew,          // a: the calls that lead to its making, b: the node that makes it
     kFunction,     // a: its index; an address that can be called
     kThread,       // a: what identifies the thread
     kUnknown,      // some object that other threads may know; its fields are told apart
@@ -105,8 +105,11 @@ class Few {
     all_ = std::move(both);
     return all_.size() != before;
   }
-  void shorten(std::size_t size) { all_.resize(std::min(size, all_.size())); }
   void erase(const T& value) { std::erase(all_, value); }
+  template <class Is>
+  void erase_where(const Is& is) {
+    std::erase_if(all_, is);
+  }
   bool contains(const T& value) const { return std::ranges::binary_search(all_, value); }
   bool empty() const { return all_.empty(); }
   std::size_t size() const { return all_.size(); }

@@ -65,6 +65,7 @@ struct Node {
     kGuard,     // children[1] runs with the lock at the place children[0]
     kLock,      // children[0]
     kUnlock,    // children[0]
+    kWait,      // gives children[0] back, and takes it again when something has changed
   };
   Kind kind = Kind::kConstant;
   bool writes = false;  // kContainer

@@ -1,5 +1,5 @@
-// Rounds: what threads store is known to others in the next round, until nothing is new. What they
-// do in transactions is that of the last round.
+// Rounds: what threads store is known to others in the next round, until nothing is new. Then one
+// more says what they do in transactions.
 #include "tm/traces.h"
 
 #include <algorithm>
@@ -225,6 +225,8 @@ Traces Executor::run() {
       break;
     }
   }
+  recording_ = true;
+  round();
   find_parallel();
   for (auto& [key, access] : accesses_) traces_.accesses.push_back(std::move(access));
   finish(traces_);
@@ -250,7 +252,16 @@ std::string Traces::name_of(const Program& program, LocationId location) const {
   while (true) {
     const Location& at = locations[location];
     if (at.kind != LocationKind::kPart) break;
-    if (at.name != "[]") return at.name + (is_array ? "[]" : "");
+    if (at.name != "[]") {
+      // A field of a class without a name: by the variable that it is a part of.
+      constexpr std::string_view kUnnamed = "(unnamed)::";
+      const std::string suffix = is_array ? "[]" : "";
+      const Location& root = locations[locations.root(location)];
+      if (!at.name.starts_with(kUnnamed) || root.kind != LocationKind::kGlobal) {
+        return at.name + suffix;
+      }
+      return program.globals[root.a].display + '.' + at.name.substr(kUnnamed.size()) + suffix;
+    }
     is_array = true;
     location = static_cast<LocationId>(at.a);
   }

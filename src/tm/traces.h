@@ -34,7 +34,9 @@ struct Transaction {
   Position position;
   Position end;
   std::string function;     // that it is in, for people
-  std::uint32_t frame = 0;  // the activation of that function
+  std::uint32_t frame = 0;  // where it begins
+  std::uint32_t home =
+      0;  // the activation of `function`: a caller, if that is what the locking is for
   ThreadId thread = 0;
   std::map<LocationId, Position> reads;
   std::map<LocationId, Position> writes;

@@ -167,6 +167,8 @@ class AnomalyFinder {
                          .other = half.other};
       if (!written && !traces_.meet.contains({first, second})) {
         anomaly.doubt = "what the two read is never used together here";
+      } else if (written && !traces_.together.contains({half.cut, half.one, half.other})) {
+        anomaly.doubt = "what comes between does not use the two together";
       }
       found_.push_back(std::move(anomaly));
     }
@@ -221,11 +223,14 @@ struct Joint {
 Joint joint_of(const Traces& traces, TransactionId first, TransactionId second) {
   const auto left = chain_of(traces, traces.transactions[first].frame);
   const auto right = chain_of(traces, traces.transactions[second].frame);
+  // A function that locks for its callers is not the one to change.
+  const auto deepest = [&](const std::vector<std::uint32_t>& chain, TransactionId id) {
+    return static_cast<std::size_t>(std::ranges::find(chain, traces.transactions[id].home) -
+                                    chain.begin());
+  };
+  const std::size_t most = std::min(deepest(left, first), deepest(right, second));
   std::size_t depth = 0;
-  while (depth + 1 < left.size() && depth + 1 < right.size() &&
-         left[depth + 1] == right[depth + 1]) {
-    ++depth;
-  }
+  while (depth < most && left[depth + 1] == right[depth + 1]) ++depth;
   const auto place = [&](const std::vector<std::uint32_t>& chain, TransactionId id) {
     return depth + 1 < chain.size() ? traces.frames[chain[depth + 1]].call
                                     : traces.transactions[id].position;

@@ -302,6 +302,13 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
     transaction.writes.emplace(at, node.position);
   } else {
     transaction.reads.emplace(at, node.position);
+    for_each_control([&](const Control& control) {
+      for (const Origin& origin : control.origins) {
+        if (origin.execution != now || origin.implicit || origin.location == at) continue;
+        traces_.together.emplace(executions_[now], origin.location, at);
+        traces_.together.emplace(executions_[now], at, origin.location);
+      }
+    });
     for (const Origin& origin : where) {
       if (origin.execution == now && !origin.implicit) {
         transaction.chosen_by[at].insert(origin.location);

@@ -70,6 +70,12 @@ void Executor::note_meeting(const Origins& origins) {
       if (one != other) traces_.meet.emplace(one, other);
     }
   }
+  for (const Origin& one : origins) {
+    for (const Origin& other : origins) {
+      const bool both = one.execution == other.execution && one.location != other.location;
+      if (both) traces_.together.emplace(executions_[one.execution], one.location, other.location);
+    }
+  }
 }
 
 Value Executor::join_of(const Node& node, std::size_t from) {
@@ -192,6 +198,12 @@ void Executor::store(const Place& to, const Value& value, const Node& node) {
     if (is_shared(at)) {
       access(at, true, node, to.origins);
       flow(value.origins, Flow::Kind::kValue, at);
+      // What is moved from one to the other belongs with it.
+      if (const std::uint32_t execution = current(); recording_ && execution != 0) {
+        Origins both = value.origins;
+        both.insert({.execution = execution, .location = at});
+        note_meeting(both);
+      }
     }
     keep(at, stored, to.at.size() == 1);
   }

@@ -146,6 +146,7 @@ bool Executor::round() {
   traces_.adjacent.clear();
   traces_.flows.clear();
   traces_.meet.clear();
+  traces_.together.clear();
   traces_.unknown.clear();
   for (Transaction& transaction : traces_.transactions) transaction = {};
   for (ThreadId thread = 0; thread < traces_.threads.size(); ++thread) explore(thread);
@@ -212,6 +213,11 @@ void Executor::finish(Traces& traces) {
     flows.insert(flow);
   }
   traces.flows = std::move(flows);
+  std::set<std::tuple<TransactionId, LocationId, LocationId>> together;
+  for (const auto& [transaction, one, other] : traces.together) {
+    together.emplace(transaction, same(one), same(other));
+  }
+  traces.together = std::move(together);
   for (Access& access : traces.accesses) access.location = same(access.location);
 }
 

@@ -16,6 +16,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -96,6 +97,8 @@ struct Traces {
   // Pairs of which something that was read in one and something that was read in the other are
   // used together.
   std::set<std::pair<TransactionId, TransactionId>> meet;
+  // Transactions that use what they read at two locations together; both orders.
+  std::set<std::tuple<TransactionId, LocationId, LocationId>> together;
   std::vector<Access> accesses;  // of locations that several threads know
   std::vector<Thread> threads;
   std::vector<Frame> frames;

@@ -7,6 +7,7 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -233,12 +234,19 @@ Result<bool> write_functions(const std::string& program, const std::string& tabl
   return true;
 }
 
-FunctionTable::FunctionTable(const std::string& program) {
-  auto folder = RecordingFolder::temporary("tomos-functions-");
-  if (!folder) return;
-  folder_.emplace(std::move(*folder));
-  const std::string table = folder_->path() + "/functions";
+FunctionTable::FunctionTable(const std::string& program)
+    : descriptor_(::memfd_create("tomos-functions", MFD_CLOEXEC)) {
+  if (descriptor_ < 0) return;
+  const std::string table = fmt::format("/proc/{}/fd/{}", ::getpid(), descriptor_);
   if (write_functions(program, table).value_or(false)) path_ = table;
+}
+
+FunctionTable::~FunctionTable() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void FunctionTable::survive_exec() const {
+  if (descriptor_ >= 0) (void)::fcntl(descriptor_, F_SETFD, 0);
 }
 
 }  // namespace tomos

@@ -1,10 +1,8 @@
 // The functions of a program that was compiled without the pass plugin (by g++), for its runtime.
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include "cli/record_program.h"
 #include "event/error.h"
 
 namespace tomos {
@@ -18,15 +16,22 @@ namespace tomos {
 // separated by tabs, sorted by module and address. A file that is no ELF file has no functions.
 Result<bool> write_functions(const std::string& program, const std::string& table);
 
-// Such a table for a program that is scheduled and not recorded, as long as this lives.
+// Such a table for a program that is scheduled and not recorded, as long as this lives: a file in
+// memory, so that nothing is left behind however this process ends.
 class FunctionTable {
  public:
   explicit FunctionTable(const std::string& program);
+  FunctionTable(const FunctionTable&) = delete;
+  FunctionTable& operator=(const FunctionTable&) = delete;
+  ~FunctionTable();
+
   // Empty if the program needs none, or none could be made: it can do without.
   const std::string& path() const { return path_; }
+  // It stays open when this process becomes another program.
+  void survive_exec() const;
 
  private:
-  std::optional<RecordingFolder> folder_;
+  int descriptor_ = -1;
   std::string path_;
 };
 

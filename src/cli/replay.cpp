@@ -266,7 +266,10 @@ int replay(const ReplayOptions& options) {
     if (!order) return refuse(order.error());
     task->order = std::move(*order);
   }
-  if (options.debug) return refuse(debug(*program, task->order));
+  if (options.debug) {
+    functions.survive_exec();
+    return refuse(debug(*program, task->order));
+  }
   if (!task->file || task->order.settings.strategy == schedule::Strategy::kFollow) {
     if (const auto made = make_choices(*runner, *task); !made) return refuse(made.error());
   }

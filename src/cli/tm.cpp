@@ -132,8 +132,7 @@ void add_notes(const tm::Program& program, const tm::TraceOptions& options,
   }
   for (const std::string& entry : options.entries) {
     const bool known = std::ranges::any_of(program.functions, [&](const tm::Function& function) {
-      return function.body != tm::kNoNode &&
-             (function.display == entry || function.signature == entry || function.name == entry);
+      return function.body != tm::kNoNode && tm::is_called(function, entry);
     });
     if (!known) notes.push_back(fmt::format("--entry {}: there is no such function", entry));
   }
@@ -198,6 +197,13 @@ int run(const TmCommandOptions& options) {
   report.stats.threads = traces.threads.size();
   report.stats.transactions = static_cast<std::uint64_t>(std::ranges::count_if(
       traces.transactions, [](const auto& one) { return one.node != tm::kNoNode; }));
+  if (report.stats.transactions == 0) {
+    report.notes.emplace_back(options.sections
+                                  ? "there are no critical sections in it"
+                                  : "there are no transactions in it: --macros, --calls, --scopes "
+                                    "and --lambdas name those "
+                                    "of a library, --sections takes critical sections of locks");
+  }
   report.stats.events = traces.accesses.size();
   report.stats.seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -95,6 +95,12 @@ struct Function {
   Position position;
 };
 
+// Whether people may mean this function by the name: for what initialises globals there is none.
+inline bool is_called(const Function& function, const std::string& name) {
+  return function.display != kGlobals &&
+         (function.display == name || function.signature == name || function.name == name);
+}
+
 struct Field {
   std::string name;
   std::string type;  // the class of an object that is held by value; else empty

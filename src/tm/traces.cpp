@@ -48,9 +48,8 @@ Executor::Executor(const Program& program, const TraceOptions& options)
 // library: whatever nobody calls can be called by many threads at once.
 void Executor::find_entries() {
   const auto named = [&](const Function& function) {
-    return std::ranges::any_of(options_.entries, [&](const std::string& entry) {
-      return function.display == entry || function.signature == entry || function.name == entry;
-    });
+    return std::ranges::any_of(
+        options_.entries, [&](const std::string& entry) { return is_called(function, entry); });
   };
   for (std::uint32_t i = 0; i < program_.functions.size(); ++i) {
     const Function& function = program_.functions[i];

@@ -361,7 +361,7 @@ std::vector<Race> find_races(const Traces& traces) {
   for (const auto& [location, accesses] : by_location) {
     bool told = false;
     for (const Access* one : accesses) {
-      if (told || one->in_transaction) continue;
+      if (told || one->in_transaction || one->taken) continue;
       const auto other = std::ranges::find_if(
           accesses, [&](const Access* second) { return races_with(*one, *second); });
       if (other == accesses.end()) continue;

@@ -16,7 +16,8 @@ namespace tomos::tm {
 
 struct Place {
   Few<LocationId> at;
-  Origins origins;  // what said where
+  Origins origins;         // what said where
+  std::uint32_t made = 0;  // of a new object (Value::made)
 };
 
 class Executor {
@@ -38,6 +39,7 @@ class Executor {
     Few<Last> last;
     Few<ThreadId> alive;
     Few<LocationId> held;
+    Few<std::uint32_t> own;     // makings of objects that nobody else has been told of
     std::uint32_t section = 0;  // the execution of the critical section that it is in
 
     void join(const State& other);
@@ -113,11 +115,13 @@ class Executor {
   std::uint32_t current() const { return transaction_ != 0 ? transaction_ : state_.section; }
   std::uint32_t begin(NodeId id, const Node& node);
   void access(LocationId at, bool writes, const Node& node, const Origins& where);
+  bool was_taken(const Origins& where) const;
   void flow(const Origins& origins, Flow::Kind kind, LocationId into);
   void control_flows(std::optional<LocationId> read);
   template <class Do>
   void for_each_control(const Do& act);
   bool is_shared(LocationId at) const;
+  bool is_own(const Place& at) const { return at.made != 0 && state_.own.contains(at.made); }
   std::uint32_t frame_for(std::uint32_t function, NodeId call);
 
   const Program& program_;
@@ -148,6 +152,7 @@ class Executor {
   };
   std::vector<Forked> forks_;
   std::vector<TransactionId> executions_;  // number 0: none
+  std::uint32_t made_ = 0;                 // objects so far
   std::map<std::tuple<LocationId, bool, bool, Position, ThreadId>, Access> accesses_;
 
   // Of one thread.

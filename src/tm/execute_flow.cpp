@@ -59,6 +59,7 @@ void Executor::State::join(const State& other) {
   if (last.insert(other.last)) keep_latest(last);
   alive.insert(other.alive);
   held = in_both(held, other.held);
+  own = in_both(own, other.own);
   if (section != other.section) section = 0;
 }
 
@@ -273,6 +274,15 @@ void Executor::control_flows(std::optional<LocationId> read) {
   });
 }
 
+// Led there by a pointer that a transaction read and moved on, as who takes the first of a list
+// does: what it took is its own.
+bool Executor::was_taken(const Origins& where) const {
+  return std::ranges::any_of(where, [&](const Origin& origin) {
+    return !origin.implicit && origin.execution != current() &&
+           traces_.transactions[executions_[origin.execution]].writes.contains(origin.location);
+  });
+}
+
 void Executor::access(LocationId at, bool writes, const Node& node, const Origins& where) {
   if (!recording_) return;
   const std::uint32_t now = current();
@@ -288,6 +298,7 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
     made.function = program_.functions[calls_.back().function].display;
     made.locks = is_new ? state_.held : in_both(made.locks, state_.held);
     made.alive.insert(state_.alive);
+    made.taken = was_taken(where) && (is_new || made.taken);
   }
   if (now == 0) return;
   Transaction& transaction = traces_.transactions[executions_[now]];
@@ -495,7 +506,10 @@ Value Executor::fork(const Node& node, NodeId id) {
   std::vector<std::pair<std::uint32_t, std::optional<LocationId>>> callees;
   std::vector<Value> given;
   given.reserve(node.children.size());
-  for (const NodeId child : node.children) given.push_back(eval(child));
+  for (const NodeId child : node.children) {
+    given.push_back(eval(child));
+    state_.own.erase(given.back().made);
+  }
   if (!node.name.empty()) {
     const auto known = functions_.find(node.name);
     if (known != functions_.end()) callees.emplace_back(known->second, std::nullopt);

@@ -17,6 +17,9 @@ namespace {
 // they are without end, and all of the same code. The latest are kept.
 constexpr std::size_t kMostReads = 16;
 
+// New objects that are told from others of their kind, on one way; the latest.
+constexpr std::size_t kMostOwn = 32;
+
 void keep_latest_reads(Origins& origins) {
   if (origins.size() <= 2 * kMostReads) return;
   std::map<std::pair<LocationId, bool>, std::size_t> kept;
@@ -116,6 +119,7 @@ Place Executor::place(NodeId id) {
     case NodeKind::kElement: {
       const Place whole = place(node.children[0]);
       result.origins = whole.origins;
+      result.made = whole.made;
       if (node.kind == NodeKind::kElement && node.children.size() > 1) {
         result.origins.insert(eval(node.children[1]).origins);
       }
@@ -128,6 +132,7 @@ Place Executor::place(NodeId id) {
     default: {  // a value, and where it leads
       const Value value = eval(node.kind == NodeKind::kDeref ? node.children[0] : id);
       result.origins = value.origins;
+      result.made = value.made;
       for (const LocationId at : value.points) {
         const LocationKind kind = traces_.locations[at].kind;
         if (kind != LocationKind::kFunction && kind != LocationKind::kThread) result.at.insert(at);
@@ -175,12 +180,13 @@ void Executor::keep(LocationId at, const Value& value, bool strong) {
 Value Executor::load(const Place& from, const Node& node) {
   Value value;
   for (const LocationId at : from.at) {
-    const bool shared = is_shared(at);
+    const bool shared = is_shared(at) && !is_own(from);
     Value stored = stored_at(at);
     if (shared) {
       access(at, false, node, from.origins);
       // Others may have changed it since: what it depends on is this read.
       stored.origins = {};
+      stored.made = 0;
       if (const std::uint32_t execution = current(); recording_ && execution != 0) {
         stored.origins.insert({.execution = execution, .location = at});
       }
@@ -194,8 +200,14 @@ Value Executor::load(const Place& from, const Node& node) {
 void Executor::store(const Place& to, const Value& value, const Node& node) {
   Value stored = {.points = value.points, .origins = value.origins, .if_true = {}, .if_false = {}};
   stored.origins.insert(chosen_here());
+  stored.made = value.made;
   for (const LocationId at : to.at) {
-    if (is_shared(at)) {
+    // Wherever it is stored but in a variable, somebody else may find it.
+    const LocationId root = traces_.locations.root(at);
+    if (traces_.locations[root].kind != LocationKind::kLocal || escaped_.contains(root)) {
+      state_.own.erase(value.made);
+    }
+    if (is_shared(at) && !is_own(to)) {
       access(at, true, node, to.origins);
       flow(value.origins, Flow::Kind::kValue, at);
       // What is moved from one to the other belongs with it.
@@ -214,8 +226,8 @@ void Executor::copy(const Place& to, const Place& from, const std::string& type,
   const auto known = program_.classes.find(type);
   if (known == program_.classes.end() || depth > 8) return;
   for (const Field& field : known->second) {
-    Place inner_to = {.at = {}, .origins = to.origins};
-    Place inner_from = {.at = {}, .origins = from.origins};
+    Place inner_to = {.at = {}, .origins = to.origins, .made = to.made};
+    Place inner_from = {.at = {}, .origins = from.origins, .made = from.made};
     for (const LocationId at : to.at) inner_to.at.insert(traces_.locations.part(at, field.name));
     for (const LocationId at : from.at) {
       inner_from.at.insert(traces_.locations.part(at, field.name));
@@ -315,7 +327,8 @@ Value Executor::eval(NodeId id) {
       return load(place(node.children[0]), node);
     case NodeKind::kAddress: {
       const Place at = place(node.children[0]);
-      return {.points = at.at, .origins = at.origins, .if_true = {}, .if_false = {}};
+      return {
+          .points = at.at, .origins = at.origins, .if_true = {}, .if_false = {}, .made = at.made};
     }
     case NodeKind::kOperator: {
       if (!node.negated) return join_of(node);
@@ -344,6 +357,9 @@ Value Executor::eval(NodeId id) {
       Value made;
       made.points.insert(traces_.locations.get(LocationKind::kNew, maker(calls_.back().frame),
                                                static_cast<std::uint32_t>(id)));
+      made.made = ++made_;
+      state_.own.insert(made.made);
+      if (state_.own.size() > kMostOwn) state_.own.erase(*state_.own.begin());
       return made;
     }
     case NodeKind::kFunction: {

@@ -140,6 +140,7 @@ bool Executor::round() {
   grown_ = false;
   forks_.clear();
   executions_.assign(1, 0);
+  made_ = 0;
   accesses_.clear();
   steps_ = 0;
   traces_.adjacent.clear();
@@ -225,7 +226,8 @@ Traces Executor::run() {
   find_entries();
   int rounds = 0;
   while (round()) {
-    if (++rounds == kMostRounds) {
+    // What is too large for one round is so for all.
+    if (++rounds == kMostRounds || steps_ > options_.most_steps) {
       traces_.complete = false;
       break;
     }

@@ -72,6 +72,7 @@ struct Access {
   ThreadId thread = 0;
   std::string function;
   Few<LocationId> locks;  // surely held
+  bool taken = false;     // of an object that a transaction took out for this thread
   Few<ThreadId> alive;
 };
 

@@ -28,9 +28,17 @@ struct Value {
   // Of a condition: these are what is there now, if it holds, and if it does not.
   Origins if_true;
   Origins if_false;
+  // Of the address of a new object: which making of it. An object stands for all that one place
+  // makes; this one is told from the others until it is passed on (Executor::State::own).
+  std::uint32_t made = 0;
 
   // Of what may be one or the other nothing is known as a condition.
   void join(const Value& other) {
+    if (points.empty()) {
+      made = other.made;
+    } else if (!other.points.empty() && made != other.made) {
+      made = 0;
+    }
     points.insert(other.points);
     origins.insert(other.origins);
     if_true = {};

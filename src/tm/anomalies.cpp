@@ -15,7 +15,8 @@
 //   variables makes a whole state of its own (the paper's own remedy for two of its false
 //   warnings).
 // - Of stale: not if B compares x with what A read and changes nothing if it differs
-//   (re-validation); this is known when the flow from A to B is recorded.
+//   (re-validation); this is known when the flow from A to B is recorded. Nor if it compares
+//   something else that A read, and T writes that, too: a version.
 // - Of stale: not if A took what it read. It took x if it wrote x, too: then it holds a ticket, and
 //   only writing x again by means of what A read does harm. It took an element if it moved on the
 //   variable that chose it, as a queue does.
@@ -115,24 +116,35 @@ class AnomalyFinder {
   }
 
   void find_stale() {
-    // By A, x and B: whether all that leads from A to B is that it runs at all.
-    std::map<std::tuple<TransactionId, LocationId, TransactionId>, bool> pairs;
+    // By A, x and B: whether all that leads from A to B is that it runs at all, and what of A is
+    // validated whenever x is used.
+    struct Use {
+      bool only_control = true;
+      Few<LocationId> validated;
+    };
+    std::map<std::tuple<TransactionId, LocationId, TransactionId>, Use> pairs;
     for (const Flow& flow : traces_.flows) {
       const Transaction& first = of(flow.from);
       if (took(first, flow.location)) continue;
       const bool back = flow.kind == Flow::Kind::kValue && flow.into == flow.location;
       if (first.writes.contains(flow.location) && !back) continue;
-      auto [at, is_new] = pairs.try_emplace({flow.from, flow.location, flow.to}, true);
-      at->second &= flow.kind == Flow::Kind::kControl;
+      auto [at, is_new] = pairs.try_emplace({flow.from, flow.location, flow.to});
+      Use& use = at->second;
+      use.only_control &= flow.kind == Flow::Kind::kControl;
+      if (is_new) use.validated = flow.validated;
+      use.validated.erase_where([&](LocationId one) { return !flow.validated.contains(one); });
     }
-    for (const auto& [key, only_control] : pairs) {
+    for (const auto& [key, use] : pairs) {
       const auto& [first, at, second] = key;
+      const bool only_control = use.only_control;
       if (only_control && only_looks_again(of(first), of(second))) continue;
       const auto writers = writers_.find(at);
       if (writers == writers_.end()) continue;
       for (const TransactionId cut : writers->second) {
         const auto other = conflict(of(cut), of(second));
-        if (!other || !may_come_between(first, cut, second)) continue;
+        const bool noticed = std::ranges::any_of(
+            use.validated, [&](LocationId one) { return of(cut).writes.contains(one); });
+        if (noticed || !other || !may_come_between(first, cut, second)) continue;
         const bool writes_back = of(second).writes.contains(at);
         const bool writes = writes_back || of(second).reads.empty();
         found_.push_back({.pattern = writes ? "RwW" : "RwR",

@@ -252,11 +252,16 @@ void Executor::flow(const Origins& origins, Flow::Kind kind, LocationId into) {
   for (const Origin& origin : origins) {
     if (origin.execution == now || validated.contains(origin)) continue;
     const Flow::Kind how = origin.implicit ? Flow::Kind::kControl : kind;
+    Few<LocationId> with;
+    for (const Origin& other : validated) {
+      if (other.execution == origin.execution) with.insert(other.location);
+    }
     traces_.flows.insert({.from = executions_[origin.execution],
                           .location = origin.location,
                           .to = executions_[now],
                           .kind = how,
-                          .into = how == Flow::Kind::kValue ? into : LocationId{}});
+                          .into = how == Flow::Kind::kValue ? into : LocationId{},
+                          .validated = std::move(with)});
   }
 }
 

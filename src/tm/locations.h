@@ -115,7 +115,7 @@ class Few {
   std::size_t size() const { return all_.size(); }
   auto begin() const { return all_.begin(); }
   auto end() const { return all_.end(); }
-  friend bool operator==(const Few&, const Few&) = default;
+  friend auto operator<=>(const Few&, const Few&) = default;
 
  private:
   std::vector<T> all_;

@@ -210,6 +210,9 @@ void Executor::finish(Traces& traces) {
   for (Flow flow : traces.flows) {
     flow.location = same(flow.location);
     flow.into = same(flow.into);
+    Few<LocationId> validated;
+    for (const LocationId at : flow.validated) validated.insert(same(at));
+    flow.validated = std::move(validated);
     flows.insert(flow);
   }
   traces.flows = std::move(flows);

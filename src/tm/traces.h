@@ -60,6 +60,8 @@ struct Flow {
   TransactionId to = 0;
   Kind kind = Kind::kControl;
   LocationId into = {};
+  // What else `from` read, and `to` knows to be the same still: a version.
+  Few<LocationId> validated = {};
 
   friend auto operator<=>(const Flow&, const Flow&) = default;
 };

@@ -121,7 +121,9 @@ class Executor {
   template <class Do>
   void for_each_control(const Do& act);
   bool is_shared(LocationId at) const;
-  bool is_own(const Place& at) const { return at.made != 0 && state_.own.contains(at.made); }
+  bool is_own(const Place& at) const {
+    return options_.escape && at.made != 0 && state_.own.contains(at.made);
+  }
   std::uint32_t frame_for(std::uint32_t function, NodeId call);
 
   const Program& program_;

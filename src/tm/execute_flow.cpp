@@ -402,7 +402,10 @@ Value Executor::described(const DescribedMethod& method, const std::vector<Value
                           const Node& node) {
   traces_.used.insert(method.name);
   Value result;
-  for (const Value& argument : arguments) result.origins.insert(argument.origins);
+  for (const Value& argument : arguments) {
+    result.origins.insert(argument.origins);
+    state_.own.erase(argument.made);
+  }
   const Origins given = result.origins;
   const std::string& name = method.name;
   const std::size_t end = name.rfind("::", name.find('('));
@@ -448,7 +451,10 @@ Value Executor::call(std::uint32_t function, std::vector<Value> arguments, const
   if (candidates.empty()) {
     traces_.unknown.insert(callee.signature);
     Value result;
-    for (const Value& argument : arguments) result.origins.insert(argument.origins);
+    for (const Value& argument : arguments) {
+      result.origins.insert(argument.origins);
+      state_.own.erase(argument.made);  // whom it tells nobody knows
+    }
     return result;
   }
   Value result;

@@ -156,6 +156,7 @@ void TransactionUnit::foreign_body(const FunctionDecl& function, tm::Function& m
   NodeId result = make(Kind::kNew, at);
   if (!allocates(plain_name(function).str())) {
     std::vector<NodeId> given;
+    given.reserve(made.parameters);
     for (std::uint32_t i = 0; i < made.parameters; ++i) given.push_back(load(local(i, at), at));
     result = make(Kind::kOperator, at, std::move(given));
   }

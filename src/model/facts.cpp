@@ -1,5 +1,6 @@
 #include "model/facts.h"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -142,6 +143,57 @@ class FactFinder {
     return false;
   }
 
+  bool chooses(std::int32_t at) const {
+    if (at < 0) return false;
+    const Node& node = program_.nodes[static_cast<std::size_t>(at)];
+    switch (node.op) {
+      case NodeOp::kAny:
+        return true;
+      case NodeOp::kConstant:
+        return false;
+      case NodeOp::kRead:
+      case NodeOp::kNext:
+        return chooses(program_.cells[static_cast<std::size_t>(node.a)].index);
+      case NodeOp::kNot:
+        return chooses(node.a);
+      case NodeOp::kChoice:
+        return chooses(node.a) || chooses(node.b) || chooses(node.c);
+      case NodeOp::kAnd:
+      case NodeOp::kOr:
+      case NodeOp::kEqual:
+      case NodeOp::kUnequal:
+      case NodeOp::kLess:
+      case NodeOp::kLessEqual:
+      case NodeOp::kPlus:
+      case NodeOp::kMinus:
+        break;
+    }
+    return chooses(node.a) || chooses(node.b);
+  }
+
+  bool chooses(const Edge& edge) const {
+    const auto cell_chooses = [&](std::int32_t at) {
+      return at >= 0 && chooses(program_.cells[static_cast<std::size_t>(at)].index);
+    };
+    const bool has_lock = edge.kind == Edge::Kind::kAcquire || edge.kind == Edge::Kind::kRelease;
+    return chooses(edge.guard) || (has_lock && cell_chooses(edge.object)) ||
+           std::ranges::any_of(edge.assignments, [&](const Assignment& one) {
+             return chooses(one.node) || cell_chooses(one.cell);
+           });
+  }
+
+  // One edge, or the two of a condition, and nothing is any value.
+  bool is_one_way(const Location& location) const {
+    const std::vector<Edge>& edges = location.edges;
+    for (const Edge& edge : edges) {
+      if (!is_simple(edge.kind) || chooses(edge)) return false;
+    }
+    if (edges.size() == 1) return true;
+    if (edges.size() != 2 || edges[1].guard < 0) return false;
+    const Node& second = program_.nodes[static_cast<std::size_t>(edges[1].guard)];
+    return second.op == NodeOp::kNot && second.a == edges[0].guard;
+  }
+
   void steps(Code& code) {
     for (std::size_t at = 0; at < code.locations.size(); ++at) {
       Location& location = code.locations[at];
@@ -154,6 +206,7 @@ class FactFinder {
         facts.may_reduce =
             facts.may_reduce && is_simple(edge.kind) && (edge.target == kEnded || edge.target > at);
       }
+      facts.one_way = is_one_way(location);
     }
   }
 
@@ -271,6 +324,18 @@ class FactFinder {
       }
       return std::exchange(location.facts.live, live) != live;
     });
+    for (Location& location : code.locations) {
+      for (Edge& edge : location.edges) {
+        std::uint64_t written = 0;
+        for (const Assignment& one : edge.assignments) {
+          const Cell& to = cell(one.cell);
+          for (std::size_t i = 0; to.local && i < to.count; ++i) {
+            written |= std::uint64_t{1} << (to.first + i);
+          }
+        }
+        edge.dies = (location.facts.live | written) & ~code.locations[edge.target].facts.live;
+      }
+    }
   }
 
   // Whether the transaction that is open here may still access something.
@@ -285,6 +350,11 @@ class FactFinder {
       }
       return std::exchange(facts.touches_no_more, none) != none;
     });
+    for (Location& location : code.locations) {
+      for (Edge& edge : location.edges) {
+        edge.last = code.locations[edge.target].facts.touches_no_more;
+      }
+    }
   }
 
   Program& program_;

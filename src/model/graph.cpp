@@ -101,6 +101,7 @@ void Graph::normalise(std::span<const Future> futures) {
     Nodes& s_write = labels(variable, kSWrite);
     Nodes& c_read = labels(variable, kCRead);
     Nodes& c_write = labels(variable, kCWrite);
+    if ((s_read | s_write | c_read | c_write) == 0) continue;
     // A label that no access can come after. In S the node's own accesses do not count.
     const std::uint64_t mask = std::uint64_t{1} << variable;
     if ((all_writes & mask) == 0) s_read = c_read = 0;

@@ -54,6 +54,7 @@ class Graph {
   Nodes& labels(std::size_t variable, Set set) const {
     return values_[1 + 2 * threads_ + kSets * variable + set];
   }
+  Nodes* labels() const { return values_ + 1 + 2 * threads_; }  // by variable and set
   Nodes after(std::size_t thread) const;
 
   // Thread i becomes what thread from[i] was.

@@ -1,15 +1,22 @@
 #include "model/machine.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <utility>
 
-#include "model/symmetry.h"
-
 namespace tomos::model {
 
 namespace {
+
+// Nobody waits for what is not one of these, unless it is for a value: then there is a conflict.
+bool may_wake(const Edge& edge) {
+  const Edge::Kind kind = edge.kind;
+  const bool is_quiet = kind == Edge::Kind::kAssign || kind == Edge::Kind::kAssert ||
+                        kind == Edge::Kind::kAcquire || kind == Edge::Kind::kJoin;
+  return !is_quiet || edge.target == kEnded;
+}
 
 std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
 
@@ -20,8 +27,12 @@ Machine::Machine(const Program& program, const MachineOptions& options)
       options_(options),
       tracked_(options.serializability ? program.tracked.size() : 0),
       packing_(program, tracked_),
+      symmetry_(program, tracked_),
+      independence_(program),
       state_(program.fields + Graph::size(program.threads.size(), tracked_)),
       next_(state_.size()),
+      made_(state_.size()),
+      passed_(state_.size()),
       packed_(packing_.words()) {
   for (const Code& code : program.codes) {
     std::vector<Graph::Future>& futures = futures_.emplace_back();
@@ -34,6 +45,12 @@ Machine::Machine(const Program& program, const MachineOptions& options)
       }
       futures.push_back(future);
     }
+  }
+  for (std::size_t t = 0; t < program.threads.size(); ++t) {
+    const ThreadInfo& info = program.threads[t];
+    rows_[t] = {.field = info.field,
+                .code = program.codes[info.code].locations.data(),
+                .futures = futures_[info.code].data()};
   }
 }
 
@@ -54,7 +71,7 @@ std::int32_t Machine::field(const Cell& cell) {
     }
     at += element;
   }
-  return cell.local ? program_.threads[thread_].field + 1 + at : at;
+  return cell.local ? static_cast<std::int32_t>(rows_[thread_].field) + 1 + at : at;
 }
 
 std::int32_t Machine::choose(std::int32_t count) {
@@ -87,7 +104,7 @@ std::int32_t Machine::value(std::int32_t at) {
     case NodeOp::kNext: {
       const Cell& cell = program_.cells[index(node.a)];
       const std::int32_t where = field(cell);
-      return where < 0 ? 0 : cell.type.low + to_[index(where)];
+      return where < 0 ? 0 : cell.type.low + (*to_)[index(where)];
     }
     case NodeOp::kAny:
       return node.a + choose(node.b - node.a + 1);
@@ -143,7 +160,8 @@ Machine::Outcome Machine::assign(const Edge& edge) {
     if (failure_ != Failure::kNone) return Outcome::kFailed;
     if (!holds) return Outcome::kBlocked;
   }
-  std::array<std::pair<std::int32_t, std::int32_t>, kMostLocals> few{};
+  begin_change();
+  std::array<std::pair<std::int32_t, std::int32_t>, 4> few;
   std::vector<std::pair<std::int32_t, std::int32_t>> many;
   std::span<std::pair<std::int32_t, std::int32_t>> writes(few);
   if (edge.assignments.size() > few.size()) {
@@ -163,7 +181,7 @@ Machine::Outcome Machine::assign(const Edge& edge) {
     writes[i] = {where, result - cell.type.low};
   }
   for (std::size_t i = 0; i < edge.assignments.size(); ++i) {
-    to_[index(writes[i].first)] = static_cast<Value>(writes[i].second);
+    (*to_)[index(writes[i].first)] = static_cast<Value>(writes[i].second);
     const Cell& cell = program_.cells[index(edge.assignments[i].cell)];
     if (!cell.local) note(Op::kWrite, index(writes[i].first));
   }
@@ -172,9 +190,10 @@ Machine::Outcome Machine::assign(const Edge& edge) {
 
 // The values afterwards are chosen, then the relation is asked.
 Machine::Outcome Machine::relate(const Edge& edge) {
+  begin_change();
   for (const Assignment& one : edge.assignments) {
     const Cell& cell = program_.cells[index(one.cell)];
-    to_[cell.first] = static_cast<Value>(value(one.node) - cell.type.low);
+    (*to_)[cell.first] = static_cast<Value>(value(one.node) - cell.type.low);
   }
   const bool holds = value(edge.guard) != 0;
   if (failure_ != Failure::kNone) return Outcome::kFailed;
@@ -189,11 +208,12 @@ Machine::Outcome Machine::relate(const Edge& edge) {
 Machine::Outcome Machine::lock(const Edge& edge) {
   const std::int32_t where = field(program_.cells[index(edge.object)]);
   if (where < 0) return Outcome::kFailed;
-  Value& owner = to_[index(where)];
+  const Value owner = (*from_)[index(where)];
   const std::size_t number = index(where) - program_.first_lock;
   if (edge.kind == Edge::Kind::kAcquire) {
     if (owner != 0) return Outcome::kBlocked;
-    owner = static_cast<Value>(thread_ + 1);
+    begin_change();
+    (*to_)[index(where)] = static_cast<Value>(thread_ + 1);
     note(Op::kAcquire, number);
     return Outcome::kDone;
   }
@@ -201,25 +221,28 @@ Machine::Outcome Machine::lock(const Edge& edge) {
     failure_ = Failure::kNotHeld;
     return Outcome::kFailed;
   }
-  owner = 0;
+  begin_change();
+  (*to_)[index(where)] = 0;
   note(Op::kRelease, number);
   return Outcome::kDone;
 }
 
 Machine::Outcome Machine::start(const Edge& edge) {
+  begin_change();
   for (const std::uint16_t thread : edge.threads) {
     const ThreadInfo& info = program_.threads[thread];
-    if (to_[info.field] != kNotStarted) {
+    if ((*to_)[info.field] != kNotStarted) {
       failure_ = Failure::kStarted;
       return Outcome::kFailed;
     }
-    to_[info.field] = program_.codes[info.code].locations[kNotStarted].edges[0].target;
+    (*to_)[info.field] = program_.codes[info.code].locations[kNotStarted].edges[0].target;
     note(Op::kFork, thread);
   }
   return Outcome::kDone;
 }
 
 void Machine::notify(const Edge& edge) {
+  begin_change();
   std::array<std::size_t, kMostThreads> waiting{};
   std::int32_t count = 0;
   for (std::size_t t = 0; t < program_.threads.size(); ++t) {
@@ -231,7 +254,7 @@ void Machine::notify(const Edge& edge) {
   for (std::int32_t i = 0; i < count; ++i) {
     if (!all && i != chosen) continue;
     const std::size_t t = waiting[index(i)];
-    to_[program_.threads[t].field] = location(*from_, t).edges[0].target;
+    (*to_)[program_.threads[t].field] = location(*from_, t).edges[0].target;
   }
 }
 
@@ -244,6 +267,7 @@ Machine::Outcome Machine::act(const Edge& edge) {
       if (failure_ == Failure::kNone && !holds && options_.assertions) {
         failure_ = Failure::kAssertion;
       }
+      begin_change();
       return failure_ == Failure::kNone ? Outcome::kDone : Outcome::kFailed;
     }
     case Edge::Kind::kAcquire:
@@ -257,6 +281,7 @@ Machine::Outcome Machine::act(const Edge& edge) {
         if ((*from_)[program_.threads[thread].field] != kEnded) return Outcome::kBlocked;
         note(Op::kJoin, thread);
       }
+      begin_change();
       return Outcome::kDone;
     case Edge::Kind::kNotify:
     case Edge::Kind::kNotifyAll:
@@ -271,17 +296,16 @@ Machine::Outcome Machine::act(const Edge& edge) {
   return Outcome::kBlocked;
 }
 
-Machine::Outcome Machine::attempt(std::size_t thread, const Edge& edge) {
+Machine::Outcome Machine::attempt(std::size_t thread, const Location& here, const Edge& edge) {
   thread_ = thread;
   events_.clear();
   failure_ = Failure::kNone;
   choice_ = 0;
-  to_ = *from_;
-  const bool inside = location(*from_, thread).block != 0;
+  const bool inside = here.block != 0;
   const Outcome outcome = act(edge);
   if (outcome != Outcome::kDone) return outcome;
   if (tracked_ > 0) {
-    Graph monitor = graph(to_);
+    Graph monitor = graph(*to_);
     for (const Step::Event& event : events_) {
       if (event.op != Op::kRead && event.op != Op::kWrite) continue;
       const std::int32_t tracked = program_.variables[event.object].tracked;
@@ -291,9 +315,15 @@ Machine::Outcome Machine::attempt(std::size_t thread, const Edge& edge) {
         return Outcome::kFailed;
       }
     }
-    if (edge.ends) monitor.end(thread);
+    // A transaction without further accesses can as well be over.
+    if (edge.ends || edge.last) monitor.end(thread);
   }
-  to_[program_.threads[thread].field] = edge.target;
+  Value* const own = &(*to_)[rows_[thread].field];
+  *own = edge.target;
+  for (std::uint64_t dead = edge.dies; dead != 0; dead &= dead - 1) {
+    own[1 + std::countr_zero(dead)] = 0;
+  }
+  wakes_ = wakes_ || may_wake(edge);
   return Outcome::kDone;
 }
 
@@ -301,12 +331,12 @@ Machine::Outcome Machine::attempt(std::size_t thread, const Edge& edge) {
 // whether to go on.
 template <class Visit>
 void Machine::each_step(std::size_t thread, Visit visit) {
-  const std::uint16_t place = (*from_)[program_.threads[thread].field];
+  const std::uint16_t place = (*from_)[rows_[thread].field];
   const Location& here = location(*from_, thread);
   for (std::size_t i = 0; i < here.edges.size(); ++i) {
     choices_.clear();
     do {
-      const Outcome outcome = attempt(thread, here.edges[i]);
+      const Outcome outcome = attempt(thread, here, here.edges[i]);
       if (outcome == Outcome::kBlocked) continue;
       if (records_) {
         steps_.push_back({.thread = static_cast<std::uint8_t>(thread),
@@ -315,64 +345,52 @@ void Machine::each_step(std::size_t thread, Visit visit) {
                           .events = events_});
       }
       const bool goes_on = visit(outcome);
-      if (!goes_on) return;
+      if (!goes_on || here.facts.one_way) return;
     } while (next_choice());
   }
 }
 
 // ---- reduction ----
 
-bool Machine::is_independent(const std::vector<Value>& values, std::size_t thread) const {
-  const Facts& own = location(values, thread).facts;
-  if (!own.may_reduce) return false;
-  for (std::size_t t = 0; t < program_.threads.size(); ++t) {
-    if (t == thread) continue;
-    const Facts& other = location(values, t).facts;
-    const Objects by_write = own.writes & (other.future_reads | other.future_writes);
-    const Objects by_read = own.reads & other.future_writes;
-    const Objects conflicts = by_write | by_read;
-    if (conflicts.none()) continue;
-    if (other.access_guards.empty()) return false;
-    Objects held;
-    for (std::size_t i = 0; i < program_.locks.size(); ++i) {
-      if (values[program_.first_lock + i] == thread + 1) held.set(program_.lock_object(i));
-    }
-    if (held.none()) return false;
-    for (std::size_t object = 0; object < program_.objects(); ++object) {
-      if (by_write.test(object) && (other.access_guards[object] & held).none()) return false;
-      if (by_read.test(object) && (other.write_guards[object] & held).none()) return false;
-    }
-  }
-  return true;
-}
-
 Failure Machine::pass_through(std::vector<Value>& values) {
-  while (true) {
+  const std::size_t threads = program_.threads.size();
+  std::uint32_t chooses = 0;  // threads that have several ways to go on
+  const std::size_t moved = thread_;
+  // The one that has just moved is the first to be asked. Of the others it is known that none can
+  // go on alone, or this state would have been passed through before; that stays so as long as the
+  // first one has the same before it and wakes nobody.
+  for (std::size_t t = moved, asked = 0; asked < threads; t = t + 1 < threads ? t + 1 : 0) {
+    if (t != moved && !wakes_ && independence_.future(values, moved) == future_) break;
+    ++asked;
+    if (((chooses >> t) & 1U) != 0 || !independence_.of(values, t)) continue;
+    const bool in_place = location(values, t).facts.one_way;
+    from_ = &values;
+    to_ = in_place ? &values : &made_;
+    const std::size_t recorded = steps_.size();
     std::size_t found = 0;
-    for (std::size_t t = 0; t < program_.threads.size() && found == 0; ++t) {
-      if (!is_independent(values, t)) continue;
-      from_ = &values;
-      const std::size_t recorded = steps_.size();
-      Failure failure = Failure::kNone;
-      each_step(t, [&](Outcome outcome) {
-        if (++found > 1) return false;
-        if (outcome == Outcome::kFailed) {
-          failure = failure_;
-          return false;
-        }
-        passed_ = to_;
-        return true;
-      });
-      if (failure != Failure::kNone) return failure;
-      if (found == 1) {
-        values.swap(passed_);
-      } else {
-        steps_.resize(recorded);
+    Failure failure = Failure::kNone;
+    each_step(t, [&](Outcome outcome) {
+      if (++found > 1) return false;
+      if (outcome == Outcome::kFailed) {
+        failure = failure_;
+        return false;
       }
-      if (found > 1) return Failure::kNone;
+      if (!in_place) passed_.swap(made_);
+      return true;
+    });
+    to_ = &made_;
+    if (failure != Failure::kNone) return failure;
+    if (found == 1) {
+      if (!in_place) values.swap(passed_);
+      asked = 0;
+      wakes_ = wakes_ || t != moved;
+      t = t == 0 ? threads - 1 : t - 1;  // the same again
+    } else {
+      steps_.resize(recorded);
+      if (found > 1) chooses |= 1U << t;
     }
-    if (found == 0) return Failure::kNone;
   }
+  return Failure::kNone;
 }
 
 // ---- whole states ----
@@ -383,26 +401,17 @@ void Machine::hand_over(std::vector<Value>& values, const Sink& sink) {
       return report(failure, sink);
     }
   }
-  Graph monitor = graph(values);
-  std::array<Graph::Future, kMostThreads> futures{};
-  for (std::size_t t = 0; t < program_.threads.size(); ++t) {
-    const ThreadInfo& info = program_.threads[t];
-    const Facts& facts = location(values, t).facts;
-    const std::size_t locals = program_.codes[info.code].locals.size();
-    for (std::size_t i = 0; i < locals; ++i) {
-      if (((facts.live >> i) & 1U) == 0) values[info.field + 1 + i] = 0;
-    }
-    if (tracked_ == 0) continue;
-    // A transaction without further accesses can as well be over.
-    if (facts.touches_no_more) monitor.end(t);
-    futures[t] = futures_[info.code][values[info.field]];
-  }
+  const std::size_t threads = program_.threads.size();
   if (tracked_ > 0) {
-    monitor.normalise(std::span(futures).first(program_.threads.size()));
+    std::array<Graph::Future, kMostThreads> futures{};
+    for (std::size_t t = 0; t < threads; ++t) {
+      futures[t] = rows_[t].futures[values[rows_[t].field]];
+    }
+    graph(values).normalise(std::span(futures).first(threads));
   }
-  const std::span<std::uint8_t> order = std::span(order_).first(program_.threads.size());
+  const std::span<std::uint8_t> order = std::span(order_).first(threads);
   if (options_.symmetry) {
-    sort_threads(program_, tracked_, values, order);
+    symmetry_.sort(values, order);
   } else {
     std::iota(order.begin(), order.end(), std::uint8_t{0});
   }
@@ -437,7 +446,10 @@ bool Machine::initial(const Sink& sink) {
       const Code& code = program_.codes[thread.code];
       state_[thread.field] =
           thread.started ? code.locations[kNotStarted].edges[0].target : kNotStarted;
-      std::ranges::copy(code.initial, state_.begin() + thread.field + 1);
+      const std::uint64_t live = code.locations[state_[thread.field]].facts.live;
+      for (std::size_t i = 0; i < code.initial.size(); ++i) {
+        if (((live >> i) & 1U) != 0) state_[thread.field + 1U + i] = code.initial[i];
+      }
     }
     if (program_.initial >= 0) {
       from_ = &state_;
@@ -447,6 +459,8 @@ bool Machine::initial(const Sink& sink) {
       if (value(program_.initial) == 0) continue;
     }
     steps_.clear();
+    thread_ = 0;
+    wakes_ = true;
     hand_over(state_, sink);
   }
   return true;
@@ -458,7 +472,7 @@ void Machine::expand(std::span<const std::uint64_t> state, const Sink& sink) {
   std::size_t only = program_.threads.size();
   if (options_.partial_order) {
     for (std::size_t t = 0; t < program_.threads.size(); ++t) {
-      if (!is_independent(state_, t)) continue;
+      if (!independence_.of(state_, t)) continue;
       from_ = &state_;
       bool can_move = false;
       steps_.clear();
@@ -477,16 +491,20 @@ void Machine::expand(std::span<const std::uint64_t> state, const Sink& sink) {
     if (only < program_.threads.size() && t != only) continue;
     from_ = &state_;
     steps_.clear();
+    const std::uint32_t future = independence_.future(state_, t);
+    wakes_ = false;
     each_step(t, [&](Outcome outcome) {
       moved = true;
       if (outcome == Outcome::kFailed) {
         report(failure_, sink);
       } else {
-        next_ = to_;
+        next_.swap(made_);
         choices.swap(choices_);
+        future_ = future;
         hand_over(next_, sink);
         choices.swap(choices_);
         from_ = &state_;
+        wakes_ = false;
       }
       steps_.clear();
       return true;
@@ -507,7 +525,7 @@ bool Machine::is_ruled_out(const std::vector<Value>& values, std::size_t thread)
   for (const Edge& edge : here.edges) {
     choices_.clear();
     do {
-      attempt(thread, edge);
+      attempt(thread, here, edge);
       if (!events_.empty()) return false;
     } while (next_choice());
   }

@@ -18,6 +18,7 @@
 // may move. States in which there is just one step to take are passed through and not kept.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -26,8 +27,10 @@
 
 #include "event/event.h"
 #include "model/graph.h"
+#include "model/independence.h"
 #include "model/packing.h"
 #include "model/program.h"
+#include "model/symmetry.h"
 
 namespace tomos::model {
 
@@ -98,8 +101,7 @@ class Machine {
     return {program_.threads.size(), tracked_, values.data() + program_.fields};
   }
   const Location& location(const std::vector<Value>& values, std::size_t thread) const {
-    const ThreadInfo& info = program_.threads[thread];
-    return program_.codes[info.code].locations[values[info.field]];
+    return rows_[thread].code[values[rows_[thread].field]];
   }
 
   // Evaluation, in `from_`.
@@ -108,8 +110,9 @@ class Machine {
   std::int32_t choose(std::int32_t count);
   bool next_choice();
 
-  // One step of a thread, from `from_` to `to_`.
-  Outcome attempt(std::size_t thread, const Edge& edge);
+  // One step of a thread, from `from_` to `to_`, which is made a copy as soon as the step is
+  // possible; or both are the same, and it is changed as soon as the step cannot fail any more.
+  Outcome attempt(std::size_t thread, const Location& here, const Edge& edge);
   Outcome act(const Edge& edge);
   Outcome assign(const Edge& edge);
   Outcome relate(const Edge& edge);
@@ -117,11 +120,13 @@ class Machine {
   Outcome start(const Edge& edge);
   void notify(const Edge& edge);
   void note(Op op, std::size_t object);
+  void begin_change() {
+    if (to_ != from_) std::ranges::copy(*from_, to_->begin());
+  }
   template <class Visit>
   void each_step(std::size_t thread, Visit visit);
 
-  bool is_independent(const std::vector<Value>& values, std::size_t thread) const;
-  // Goes on from `values` as long as there is just one step to take.
+  // Goes on from `values`, where `thread_` has come, as long as there is just one step to take.
   Failure pass_through(std::vector<Value>& values);
   void hand_over(std::vector<Value>& values, const Sink& sink);
   void report(Failure failure, const Sink& sink);
@@ -132,14 +137,25 @@ class Machine {
   MachineOptions options_;
   std::size_t tracked_;
   Packing packing_;
+  Symmetry symmetry_;
+  Independence independence_;
+  struct Row {  // of a thread
+    std::size_t field = 0;
+    const Location* code = nullptr;
+    const Graph::Future* futures = nullptr;
+  };
+  std::array<Row, kMostThreads> rows_;
   std::vector<std::vector<Graph::Future>> futures_;  // by code and place
 
   std::vector<Value> state_;  // the one that is expanded
   std::vector<Value> next_;
+  std::vector<Value> made_;
   std::vector<Value> passed_;
   const std::vector<Value>* from_ = nullptr;
-  std::vector<Value> to_;
-  std::size_t thread_ = 0;  // that moves
+  std::vector<Value>* to_ = &made_;
+  std::size_t thread_ = 0;    // that moves
+  bool wakes_ = true;         // what it did may let others go on that waited or were not there
+  std::uint32_t future_ = 0;  // what it could do before (independence.h)
   Failure failure_ = Failure::kNone;
   std::vector<Step::Event> events_;
   std::vector<std::pair<std::int32_t, std::int32_t>> choices_;  // taken, of how many

@@ -1,116 +1,108 @@
 #include "model/packing.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <tuple>
 
 #include "model/graph.h"
 
 namespace tomos::model {
 
-namespace {
-
-unsigned bits_for(std::size_t most) { return static_cast<unsigned>(std::bit_width(most)); }
-
-class Writer {
- public:
-  explicit Writer(std::span<std::uint64_t> words) : words_(words) {
-    for (std::uint64_t& word : words) word = 0;
-  }
-  void put(std::uint64_t value, unsigned bits) {
-    if (bits == 0) return;
-    words_[at_] |= value << used_;
-    used_ += bits;
-    if (used_ < 64) return;
-    used_ -= 64;
-    ++at_;
-    if (used_ > 0) words_[at_] = value >> (bits - used_);
-  }
-
- private:
-  std::span<std::uint64_t> words_;
-  std::size_t at_ = 0;
-  unsigned used_ = 0;
-};
-
-class Reader {
- public:
-  explicit Reader(std::span<const std::uint64_t> words) : words_(words) {}
-  Value get(unsigned bits) {
-    if (bits == 0) return 0;
-    std::uint64_t value = words_[at_] >> used_;
-    used_ += bits;
-    if (used_ >= 64) {
-      used_ -= 64;
-      ++at_;
-      if (used_ > 0) value |= words_[at_] << (bits - used_);
-    }
-    return static_cast<Value>(value & ((std::uint64_t{1} << bits) - 1));
-  }
-
- private:
-  std::span<const std::uint64_t> words_;
-  std::size_t at_ = 0;
-  unsigned used_ = 0;
-};
-
-}  // namespace
-
-Packing::Packing(const Program& program, std::size_t tracked)
-    : threads_(program.threads.size()), tracked_(tracked) {
+// The widest first, each into the first word that has room: so hardly a bit is left over, and no
+// value is in two words.
+Packing::Packing(const Program& program, std::size_t tracked) : tracked_(tracked) {
+  struct Wanted {
+    std::uint16_t at = 0;
+    unsigned bits = 0;
+    bool label = false;
+  };
+  const std::size_t threads = program.threads.size();
+  std::vector<Wanted> wanted;
+  std::uint16_t at = 0;
   const auto add = [&](std::size_t most) {
-    bits_.push_back(static_cast<std::uint8_t>(bits_for(most)));
+    wanted.push_back({.at = at++, .bits = static_cast<unsigned>(std::bit_width(most))});
   };
   const auto add_type = [&](const Type& type) {
     add(static_cast<std::size_t>(type.high - type.low));
   };
   for (const Variable& variable : program.variables) add_type(variable.type);
-  for (std::size_t i = 0; i < program.locks.size(); ++i) add(threads_);
+  for (std::size_t i = 0; i < program.locks.size(); ++i) add(threads);
   for (const ThreadInfo& thread : program.threads) {
     const Code& code = program.codes[thread.code];
     add(code.locations.size() - 1);
     for (const Type& type : code.locals) add_type(type);
   }
   if (tracked > 0) {
-    for (std::size_t i = 0; i < 1 + 2 * threads_; ++i) {
-      bits_.push_back(static_cast<std::uint8_t>(threads_));
-    }
+    const std::size_t all = (std::size_t{1} << threads) - 1;
+    for (std::size_t i = 0; i < 1 + 2 * threads; ++i) add(all);
   }
-  std::size_t all = 3 * threads_ * tracked;
-  for (const std::uint8_t bits : bits_) all += bits;
-  words_ = std::max<std::size_t>(1, (all + 63) / 64);
+  first_label_ = at;
+  for (std::uint16_t i = 0; i < 3 * tracked; ++i) {
+    wanted.push_back({.at = i, .bits = static_cast<unsigned>(threads), .label = true});
+  }
+  std::ranges::sort(wanted, [](const Wanted& a, const Wanted& b) {
+    return std::tie(b.bits, a.label, a.at) < std::tie(a.bits, b.label, b.at);
+  });
+  for (const Wanted& one : wanted) {
+    if (one.bits == 0) break;
+    auto word =
+        std::ranges::find_if(words_, [&](const Word& w) { return w.used + one.bits <= 64; });
+    if (word == words_.end()) word = words_.insert(words_.end(), Word{});
+    (one.label ? word->labels : word->values)
+        .push_back({.at = one.at,
+                    .shift = static_cast<std::uint16_t>(word->used),
+                    .mask = static_cast<Value>((1U << one.bits) - 1)});
+    word->used += one.bits;
+  }
+  if (words_.empty()) words_.emplace_back();
 }
 
 // Of the four sets of labels that a node may be in, a normalised graph knows six combinations:
 // none, each alone, and CRead with SWrite. They fit in three bits.
 void Packing::pack(std::span<const Value> values, std::span<std::uint64_t> words) const {
-  Writer writer(words);
-  for (std::size_t i = 0; i < bits_.size(); ++i) writer.put(values[i], bits_[i]);
-  if (tracked_ == 0) return;
-  for (std::size_t i = bits_.size(); i < bits_.size() + Graph::kSets * tracked_;
-       i += Graph::kSets) {
-    const unsigned s_read = values[i + Graph::kSRead];
-    const unsigned s_write = values[i + Graph::kSWrite];
-    const unsigned c_read = values[i + Graph::kCRead];
-    const unsigned c_write = values[i + Graph::kCWrite];
-    writer.put(c_read | c_write, static_cast<unsigned>(threads_));
-    writer.put(s_write | c_write, static_cast<unsigned>(threads_));
-    writer.put(s_read | (c_read & s_write), static_cast<unsigned>(threads_));
+  std::array<Value, 3 * kMostTracked> sets;  // NOLINT(*-member-init): as many as there are
+  const Value* label = values.data() + first_label_;
+  for (std::size_t i = 0; i < tracked_; ++i, label += Graph::kSets) {
+    const Value c_write = label[Graph::kCWrite];
+    const Value s_write = label[Graph::kSWrite];
+    const Value c_read = label[Graph::kCRead];
+    sets[3 * i] = c_read | c_write;
+    sets[3 * i + 1] = s_write | c_write;
+    sets[3 * i + 2] = static_cast<Value>(label[Graph::kSRead] | (c_read & s_write));
+  }
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    std::uint64_t word = 0;
+    for (const Field& field : words_[i].values) {
+      word |= std::uint64_t{values[field.at]} << field.shift;
+    }
+    for (const Field& field : words_[i].labels) {
+      word |= std::uint64_t{sets[field.at]} << field.shift;
+    }
+    words[i] = word;
   }
 }
 
 void Packing::unpack(std::span<const std::uint64_t> words, std::span<Value> values) const {
-  Reader reader(words);
-  for (std::size_t i = 0; i < bits_.size(); ++i) values[i] = reader.get(bits_[i]);
-  if (tracked_ == 0) return;
-  for (std::size_t i = bits_.size(); i < bits_.size() + Graph::kSets * tracked_;
-       i += Graph::kSets) {
-    const unsigned c = reader.get(static_cast<unsigned>(threads_));
-    const unsigned write = reader.get(static_cast<unsigned>(threads_));
-    const unsigned read = reader.get(static_cast<unsigned>(threads_));
-    values[i + Graph::kSRead] = static_cast<Value>(read & ~c & ~write);
-    values[i + Graph::kSWrite] = static_cast<Value>(write & (~c | read));
-    values[i + Graph::kCRead] = static_cast<Value>(c & (~write | read));
-    values[i + Graph::kCWrite] = static_cast<Value>(c & write & ~read);
+  std::array<Value, 3 * kMostTracked> sets;  // NOLINT(*-member-init): as many as there are
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const std::uint64_t word = words[i];
+    for (const Field& field : words_[i].values) {
+      values[field.at] = static_cast<Value>(word >> field.shift) & field.mask;
+    }
+    for (const Field& field : words_[i].labels) {
+      sets[field.at] = static_cast<Value>(word >> field.shift) & field.mask;
+    }
+  }
+  Value* label = values.data() + first_label_;
+  for (std::size_t i = 0; i < tracked_; ++i, label += Graph::kSets) {
+    const Value c = sets[3 * i];
+    const Value write = sets[3 * i + 1];
+    const Value read = sets[3 * i + 2];
+    label[Graph::kSRead] = static_cast<Value>(read & ~c & ~write);
+    label[Graph::kSWrite] = static_cast<Value>(write & (~c | read));
+    label[Graph::kCRead] = static_cast<Value>(c & (~write | read));
+    label[Graph::kCWrite] = static_cast<Value>(c & write & ~read);
   }
 }
 

@@ -83,6 +83,7 @@ struct Edge {
   };
   Kind kind = Kind::kAssign;
   bool ends = false;  // the transaction is over with this step
+  bool last = false;  // no access of the transaction comes after this step
   std::uint16_t target = 0;
   std::int32_t guard = -1;
   std::vector<Assignment> assignments;
@@ -90,6 +91,8 @@ struct Edge {
   std::vector<std::uint16_t> threads;  // to start or to join
   std::int32_t touched = -1;           // of a relation: the cell of its access
   bool writes = false;                 // what the relation does to it
+  std::uint64_t dies =
+      0;  // local variables that may have a value here and that nobody asks for afterwards
   Place place;
 };
 
@@ -106,6 +109,7 @@ struct Facts {
   std::uint64_t live = 0;       // local variables whose value may still be asked for
   bool may_reduce = false;      // the step leads forward, and is of a kind that can be independent
   bool touches_no_more = true;  // no access of the transaction is left
+  bool one_way = false;  // there is at most one step to take, and it changes nothing if it fails
 };
 
 struct Location {

@@ -225,9 +225,11 @@ class Search {
     Shard& shard = shards_[number];
     for (std::size_t i = 0; i < batches_used_; ++i) {
       const Parcel& parcel = batches_[i]->parcels[number];
-      constexpr std::size_t kAhead = 8;
+      constexpr std::size_t kAhead = 16;
+      constexpr std::size_t kSoon = 8;
       for (std::size_t at = 0; at < parcel.hashes.size(); ++at) {
         if (at + kAhead < parcel.hashes.size()) shard.expect(parcel.hashes[at + kAhead]);
+        if (at + kSoon < parcel.hashes.size()) shard.expect_soon(parcel.hashes[at + kSoon]);
         const std::span state = std::span(parcel.states).subspan(at * words_, words_);
         if (shard.insert(state, parcel.hashes[at], parcel.parents[at]) ==
             Shard::Inserted::kNoRoom) {

@@ -55,10 +55,12 @@ class Shard {
   // Whether `number` is this state, as far as the shard can tell.
   bool is(std::uint32_t number, std::span<const std::uint64_t> state, std::uint64_t hash) const;
 
-  // Says that insert() will soon be called with this hash.
+  // insert() will be called with this hash: first its place in the table is fetched, then the state
+  // that is likely to be compared.
   void expect(std::uint64_t hash) const {
     if (!slots_.empty()) __builtin_prefetch(&slots_[place(hash)]);
   }
+  void expect_soon(std::uint64_t hash) const;
 
  private:
   static constexpr std::uint32_t kPiece = 512;      // states in a piece

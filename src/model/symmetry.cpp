@@ -1,7 +1,6 @@
 #include "model/symmetry.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <numeric>
 
@@ -16,95 +15,96 @@ std::uint64_t mixed(std::uint64_t value) {
   return value ^ (value >> 29U);
 }
 
-using Keys = std::array<std::uint64_t, kMostThreads>;
+}  // namespace
 
-Keys keys_of(const Program& program, const Graph& graph, std::size_t tracked,
-             const std::vector<Value>& values) {
-  const std::size_t count = program.threads.size();
+Symmetry::Symmetry(const Program& program, std::size_t tracked)
+    : program_(program), tracked_(tracked), old_(program.fields) {
+  for (const ThreadInfo& thread : program.threads) {
+    rows_.push_back({.first = thread.field, .size = 1 + program.codes[thread.code].locals.size()});
+  }
+  for (std::size_t first = 0; first < program.threads.size(); ++first) {
+    std::vector<std::uint8_t> members;
+    for (std::size_t t = 0; t < program.threads.size(); ++t) {
+      if (program.threads[t].group == program.threads[first].group) {
+        members.push_back(static_cast<std::uint8_t>(t));
+      }
+    }
+    if (members.size() > 1 && members.front() == first) groups_.push_back(std::move(members));
+  }
+  for (std::size_t i = 0; i < program.fields + Graph::kSets * tracked; ++i) {
+    factors_.push_back(mixed(i + 1) | 1U);
+  }
+}
+
+Symmetry::Keys Symmetry::keys_of(const Graph& graph, const std::vector<Value>& values) const {
+  const std::size_t count = program_.threads.size();
   Keys own{};
   for (std::size_t t = 0; t < count; ++t) {
-    const ThreadInfo& info = program.threads[t];
-    const std::size_t end = info.field + 1 + program.codes[info.code].locals.size();
-    for (std::size_t i = info.field; i < end; ++i) own[t] = mixed(own[t] ^ values[i]);
+    const Value* const row = &values[rows_[t].first];
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < rows_[t].size; ++i) sum += row[i] * factors_[i];
+    own[t] = sum;
   }
-  for (std::size_t i = 0; i < program.locks.size(); ++i) {
-    const Value owner = values[program.first_lock + i];
-    if (owner != 0) own[owner - 1U] += mixed(1000 + i);
+  for (std::size_t i = program_.first_lock; i < program_.first_lock + program_.locks.size(); ++i) {
+    if (values[i] != 0) own[values[i] - 1U] += factors_[i];
   }
-  if (tracked == 0) return own;
-  for (std::size_t t = 0; t < count; ++t) own[t] += graph.entered(t) ? 1 : 0;
-  for (std::size_t x = 0; x < tracked; ++x) {
-    for (const auto set : {Graph::kSRead, Graph::kSWrite, Graph::kCRead, Graph::kCWrite}) {
-      each(graph.labels(x, set),
-           [&](std::size_t t) { own[t] += mixed(2000 + Graph::kSets * x + set); });
-    }
+  if (tracked_ == 0) return own;
+  for (std::size_t i = 0; i < Graph::kSets * tracked_; ++i) {
+    const std::uint64_t factor = factors_[program_.fields + i];
+    each(graph.labels()[i], [&](std::size_t t) { own[t] += factor; });
   }
-  Keys all = own;
+  Keys all{};
+  for (std::size_t t = 0; t < count; ++t) own[t] = mixed(own[t] + (graph.entered(t) ? 1 : 0));
   for (std::size_t t = 0; t < count; ++t) {
+    all[t] += own[t];
     each(graph.before(t), [&](std::size_t other) {
-      all[t] += mixed(own[other] + 1);
-      all[other] += mixed(own[t] + 2);
+      all[t] += std::rotl(own[other], 11);
+      all[other] += std::rotl(own[t], 23);
     });
     each(graph.past(t), [&](std::size_t other) {
-      all[t] += mixed(own[other] + 3);
-      all[other] += mixed(own[t] + 4);
+      all[t] += std::rotl(own[other], 37);
+      all[other] += std::rotl(own[t], 51);
     });
   }
   return all;
 }
 
-}  // namespace
-
-bool sort_threads(const Program& program, std::size_t tracked, std::vector<Value>& values,
-                  std::span<std::uint8_t> from) {
-  const std::size_t count = program.threads.size();
-  std::iota(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count), std::uint8_t{0});
-  Graph graph(count, tracked, values.data() + program.fields);
-  const Keys keys = keys_of(program, graph, tracked, values);
-
+bool Symmetry::sort(std::vector<Value>& values, std::span<std::uint8_t> from) {
+  std::iota(from.begin(), from.end(), std::uint8_t{0});
+  if (groups_.empty()) return false;
+  Graph graph(program_.threads.size(), tracked_, values.data() + program_.fields);
+  const Keys keys = keys_of(graph, values);
   bool moves = false;
-  std::array<std::uint8_t, kMostThreads> members{};
-  std::array<std::uint8_t, kMostThreads> sorted{};
-  for (std::size_t first = 0; first < count; ++first) {
-    const std::uint16_t group = program.threads[first].group;
-    std::size_t size = 0;
-    bool is_first = true;
-    for (std::size_t t = 0; t < count; ++t) {
-      if (program.threads[t].group != group) continue;
-      is_first = is_first && t >= first;
-      members[size++] = static_cast<std::uint8_t>(t);
-    }
-    if (!is_first || size < 2) continue;
-    // By insertion: there are few of them, and mostly they are in order.
-    for (std::size_t i = 0; i < size; ++i) {
-      std::size_t at = i;
-      for (; at > 0 && keys[sorted[at - 1]] > keys[members[i]]; --at) sorted[at] = sorted[at - 1];
-      sorted[at] = members[i];
-    }
-    for (std::size_t i = 0; i < size; ++i) {
-      from[members[i]] = sorted[i];
-      moves = moves || members[i] != sorted[i];
+  for (const std::vector<std::uint8_t>& members : groups_) {
+    // Each counts those before it: there are few, and no branch is guessed wrong.
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const std::uint64_t key = keys[members[i]];
+      std::size_t rank = 0;
+      for (std::size_t j = 0; j < i; ++j) rank += keys[members[j]] <= key ? 1 : 0;
+      for (std::size_t j = i + 1; j < members.size(); ++j) rank += keys[members[j]] < key ? 1 : 0;
+      from[members[rank]] = members[i];
+      moves = moves || rank != i;
     }
   }
   if (!moves) return false;
+  move(values, from);
+  if (tracked_ > 0) graph.permute(from);
+  return true;
+}
 
-  const std::vector<Value> old(values.begin(),
-                               values.begin() + static_cast<std::ptrdiff_t>(program.fields));
+void Symmetry::move(std::vector<Value>& values, std::span<const std::uint8_t> from) {
+  std::ranges::copy_n(values.begin(), static_cast<std::ptrdiff_t>(program_.fields), old_.begin());
   std::array<Value, kMostThreads + 1> owner{};
-  for (std::size_t t = 0; t < count; ++t) {
+  for (std::size_t t = 0; t < from.size(); ++t) {
     owner[from[t] + 1U] = static_cast<Value>(t + 1);
-    const ThreadInfo& to = program.threads[t];
-    const std::size_t source = program.threads[from[t]].field;
-    std::copy_n(old.begin() + static_cast<std::ptrdiff_t>(source),
-                1 + program.codes[to.code].locals.size(),
-                values.begin() + static_cast<std::ptrdiff_t>(to.field));
+    if (from[t] == t) continue;
+    const Value* const source = &old_[rows_[from[t]].first];
+    for (std::size_t i = 0; i < rows_[t].size; ++i) values[rows_[t].first + i] = source[i];
   }
-  for (std::size_t i = 0; i < program.locks.size(); ++i) {
-    Value& holder = values[program.first_lock + i];
+  for (std::size_t i = 0; i < program_.locks.size(); ++i) {
+    Value& holder = values[program_.first_lock + i];
     holder = owner[holder];
   }
-  if (tracked > 0) graph.permute(from);
-  return true;
 }
 
 }  // namespace tomos::model

@@ -49,12 +49,16 @@ std::optional<campaign::FollowedStretch> seen_in(const DriverProgram& driver,
   using Kind = model::Edge::Kind;
   const model::Program& program = driver.program;
   const model::ThreadInfo& thread = program.threads[step.thread];
-  const model::Edge& edge = program.codes[thread.code].locations[step.location].edges[step.edge];
+  const model::Location& here = program.codes[thread.code].locations[step.location];
+  const model::Edge& edge = here.edges[step.edge];
   campaign::FollowedStretch seen{.thread = step.thread};
   switch (edge.kind) {
     case Kind::kAcquire:
-      seen.kind = schedule::Kind::kLock;
+    case Kind::kHeld: {
+      const bool tries = here.edges.size() > 1;
+      seen.kind = tries ? schedule::Kind::kTryLock : schedule::Kind::kLock;
       return seen;
+    }
     case Kind::kRelease:
       seen.kind = schedule::Kind::kUnlock;
       return seen;

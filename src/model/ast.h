@@ -82,7 +82,7 @@ struct Statement {
     kLabel,
     kAtomic,
     kBlock,
-    kAcquire,
+    kAcquire,  // otherwise: what is done if the lock is not free; `tries`: there is such a block
     kRelease,
     kStart,
     kJoin,
@@ -101,6 +101,7 @@ struct Statement {
   std::vector<Declaration> declarations;
   Block body;
   Block otherwise;
+  bool tries = false;
 };
 
 struct Procedure {
@@ -135,7 +136,7 @@ struct Ast {
     std::optional<std::uint32_t> size;
   };
   std::vector<Declaration> variables;  // shared
-  std::vector<Declaration> state;      // of the logical form: no event tells of them
+  std::vector<Declaration> state;      // no event tells of them
   std::vector<Declaration> constants;
   std::vector<Object> locks;
   std::vector<Object> conditions;

@@ -171,11 +171,11 @@ class Compiler {
       case Kind::kBlock:
         return statements(one.body);
       case Kind::kAcquire:
+        return acquire(one);
       case Kind::kRelease:
-        edge(next(one.place),
-             {.kind = one.kind == Kind::kAcquire ? Edge::Kind::kAcquire : Edge::Kind::kRelease,
-              .object = names_.cell(one.references[0], Binding::Kind::kLock),
-              .place = one.place});
+        edge(next(one.place), {.kind = Edge::Kind::kRelease,
+                               .object = names_.cell(one.references[0], Binding::Kind::kLock),
+                               .place = one.place});
         return;
       case Kind::kStart:
       case Kind::kJoin:
@@ -265,15 +265,22 @@ class Compiler {
     for (std::size_t i = 0; i < one.references.size(); ++i) {
       const Reference& to = one.references[i];
       const Binding& binding = names_.find(to.name, to.place, Binding::Kind::kVariable);
-      if (binding.hidden) {
-        names_.fail(to.place, fmt::format("'{}' is a state variable of the logical form", to.name),
-                    "Declare it without 'state'.");
-      }
       const std::int32_t value = names_.node(*one.expressions[i], binding.cell.type);
       step.assignments.push_back(
           {.cell = names_.cell(to, Binding::Kind::kVariable), .node = value});
     }
     edge(at, std::move(step));
+  }
+
+  void acquire(const Statement& one) {
+    const std::uint16_t at = next(one.place);
+    const std::int32_t lock = names_.cell(one.references[0], Binding::Kind::kLock);
+    edge(at, {.kind = Edge::Kind::kAcquire, .object = lock, .place = one.place});
+    if (!one.tries) return;
+    const Dangling then = std::exchange(dangling_, {});
+    edge(at, {.kind = Edge::Kind::kHeld, .object = lock, .place = one.place});
+    statements(one.otherwise);
+    dangling_.insert(dangling_.end(), then.begin(), then.end());
   }
 
   void branch(const Statement& one) {

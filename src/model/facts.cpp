@@ -13,6 +13,13 @@ class FactFinder {
   explicit FactFinder(Program& program) : program_(program) {}
 
   void run() {
+    for (const Code& code : program_.codes) {
+      for (const Location& location : code.locations) {
+        for (const Edge& edge : location.edges) {
+          if (edge.kind == Edge::Kind::kHeld) tried_ |= lock_objects(cell(edge.object));
+        }
+      }
+    }
     for (Code& code : program_.codes) steps(code);
     track_variables();
     for (Code& code : program_.codes) {
@@ -93,11 +100,20 @@ class FactFinder {
     if (edge.touched >= 0) use_cell(cell(edge.touched), uses, edge.writes);
     switch (edge.kind) {
       case Edge::Kind::kAcquire:
+      case Edge::Kind::kHeld:
       case Edge::Kind::kRelease:
-      case Edge::Kind::kWait:
+      case Edge::Kind::kWait: {
         if (cell(edge.object).index >= 0) use_node(cell(edge.object).index, uses);
-        if (edge.kind == Edge::Kind::kAcquire) uses.writes |= lock_objects(cell(edge.object));
+        const Objects locks = lock_objects(cell(edge.object));
+        if (edge.kind == Edge::Kind::kAcquire) {
+          uses.writes |= locks;
+        } else if (edge.kind == Edge::Kind::kHeld) {
+          uses.reads |= locks;
+        } else {  // nobody can do anything about a lock before it is free, except see that it is not
+          uses.writes |= locks & tried_;
+        }
         break;
+      }
       case Edge::Kind::kNotify:
       case Edge::Kind::kNotifyAll:
         uses.writes.set(program_.condition_object(static_cast<std::size_t>(edge.object)));
@@ -128,6 +144,7 @@ class FactFinder {
       case Edge::Kind::kAssign:
       case Edge::Kind::kAssert:
       case Edge::Kind::kAcquire:
+      case Edge::Kind::kHeld:
       case Edge::Kind::kRelease:
       case Edge::Kind::kStart:
       case Edge::Kind::kJoin:
@@ -175,7 +192,8 @@ class FactFinder {
     const auto cell_chooses = [&](std::int32_t at) {
       return at >= 0 && chooses(program_.cells[static_cast<std::size_t>(at)].index);
     };
-    const bool has_lock = edge.kind == Edge::Kind::kAcquire || edge.kind == Edge::Kind::kRelease;
+    const bool has_lock = edge.kind == Edge::Kind::kAcquire || edge.kind == Edge::Kind::kHeld ||
+                          edge.kind == Edge::Kind::kRelease;
     return chooses(edge.guard) || (has_lock && cell_chooses(edge.object)) ||
            std::ranges::any_of(edge.assignments, [&](const Assignment& one) {
              return chooses(one.node) || cell_chooses(one.cell);
@@ -358,6 +376,7 @@ class FactFinder {
   }
 
   Program& program_;
+  Objects tried_;  // locks of which somebody asks whether they are free
 };
 
 }  // namespace

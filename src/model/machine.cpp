@@ -14,7 +14,8 @@ namespace {
 bool may_wake(const Edge& edge) {
   const Edge::Kind kind = edge.kind;
   const bool is_quiet = kind == Edge::Kind::kAssign || kind == Edge::Kind::kAssert ||
-                        kind == Edge::Kind::kAcquire || kind == Edge::Kind::kJoin;
+                        kind == Edge::Kind::kAcquire || kind == Edge::Kind::kHeld ||
+                        kind == Edge::Kind::kJoin;
   return !is_quiet || edge.target == kEnded;
 }
 
@@ -98,7 +99,10 @@ std::int32_t Machine::value(std::int32_t at) {
       const Cell& cell = program_.cells[index(node.a)];
       const std::int32_t where = field(cell);
       if (where < 0) return 0;
-      if (!cell.local && !program_.variables[index(where)].hidden) note(Op::kRead, index(where));
+      if (!cell.local) {
+        looks_ = true;
+        if (!program_.variables[index(where)].hidden) note(Op::kRead, index(where));
+      }
       return cell.type.low + (*from_)[index(where)];
     }
     case NodeOp::kNext: {
@@ -183,7 +187,9 @@ Machine::Outcome Machine::assign(const Edge& edge) {
   for (std::size_t i = 0; i < edge.assignments.size(); ++i) {
     (*to_)[index(writes[i].first)] = static_cast<Value>(writes[i].second);
     const Cell& cell = program_.cells[index(edge.assignments[i].cell)];
-    if (!cell.local) note(Op::kWrite, index(writes[i].first));
+    if (!cell.local && !program_.variables[index(writes[i].first)].hidden) {
+      note(Op::kWrite, index(writes[i].first));
+    }
   }
   return Outcome::kDone;
 }
@@ -215,6 +221,11 @@ Machine::Outcome Machine::lock(const Edge& edge) {
     begin_change();
     (*to_)[index(where)] = static_cast<Value>(thread_ + 1);
     note(Op::kAcquire, number);
+    return Outcome::kDone;
+  }
+  if (edge.kind == Edge::Kind::kHeld) {
+    if (owner == 0) return Outcome::kBlocked;
+    begin_change();
     return Outcome::kDone;
   }
   if (owner != thread_ + 1) {
@@ -271,6 +282,7 @@ Machine::Outcome Machine::act(const Edge& edge) {
       return failure_ == Failure::kNone ? Outcome::kDone : Outcome::kFailed;
     }
     case Edge::Kind::kAcquire:
+    case Edge::Kind::kHeld:
     case Edge::Kind::kRelease:
     case Edge::Kind::kWait:
       return lock(edge);
@@ -525,8 +537,9 @@ bool Machine::is_ruled_out(const std::vector<Value>& values, std::size_t thread)
   for (const Edge& edge : here.edges) {
     choices_.clear();
     do {
+      looks_ = false;
       attempt(thread, here, edge);
-      if (!events_.empty()) return false;
+      if (looks_ && edge.kind != Edge::Kind::kRelation) return false;
     } while (next_choice());
   }
   return true;

@@ -277,7 +277,7 @@ class Parser {
       one.body = block();
     } else {
       simple(one);
-      want(";");
+      if (!one.tries) want(";");
     }
     return one;
   }
@@ -344,7 +344,7 @@ class Parser {
     }
   }
 
-  // What ends in a semicolon and begins with a keyword.
+  // What begins with a keyword and ends in a semicolon, or in the block of what is tried.
   void simple(Statement& one) {
     using Kind = Statement::Kind;
     if (skip("skip")) {
@@ -366,6 +366,8 @@ class Parser {
     } else if (skip("acquire")) {
       one.kind = Kind::kAcquire;
       one.references.push_back(reference("lock"));
+      one.tries = skip("else");
+      if (one.tries) one.otherwise = block();
     } else if (skip("release")) {
       one.kind = Kind::kRelease;
       one.references.push_back(reference("lock"));

@@ -72,6 +72,7 @@ struct Edge {
     kAssign,  // possible if the guard holds
     kAssert,
     kAcquire,
+    kHeld,  // possible if the lock is not free
     kRelease,
     kStart,
     kJoin,
@@ -136,7 +137,7 @@ struct Variable {
   Type type;
   Value initial = 0;
   bool any_initial = false;
-  bool hidden = false;        // state of the logical form: no event tells of it
+  bool hidden = false;        // no event tells of it
   std::int32_t tracked = -1;  // its number in the monitor; -1: nothing can conflict
 };
 

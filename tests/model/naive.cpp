@@ -46,6 +46,7 @@ struct World {
   std::vector<Worker> workers;
   std::vector<Access> accesses;
   std::uint32_t transactions = 0;
+  std::uint32_t looks = 0;  // at shared variables
 };
 
 class Naive {
@@ -136,6 +137,8 @@ class Naive {
   // ---- transactions ----
 
   static void touch(World& world, std::uint32_t thread, std::uint32_t variable, bool writes) {
+    ++world.looks;
+    if (variable == SmallProgram::kSilent) return;
     Worker& worker = world.workers[thread];
     std::uint32_t transaction = worker.transaction;
     if (transaction == 0) transaction = ++world.transactions;
@@ -272,6 +275,14 @@ class Naive {
         if (world.owner[line.object] != 0) return Did::kBlocked;
         world.owner[line.object] = static_cast<int>(thread) + 1;
         break;
+      case Kind::kTry:
+        if (world.owner[line.object] != 0) {
+          next();
+          worker.frames.push_back({&line.otherwise, 0, nullptr, false});
+          return Did::kStepped;
+        }
+        world.owner[line.object] = static_cast<int>(thread) + 1;
+        break;
       case Kind::kRelease:
       case Kind::kWait:
         if (world.owner[line.object] != static_cast<int>(thread) + 1) {
@@ -377,7 +388,7 @@ class Naive {
       next_ = 0;
       value(after, thread, line.term);
       script = script_;
-      if (after.accesses.size() > world.accesses.size()) return false;
+      if (after.looks > world.looks) return false;
     } while (advance(script));
     return true;
   }

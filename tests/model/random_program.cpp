@@ -10,6 +10,10 @@ namespace {
 
 using Kind = Line::Kind;
 
+std::uint32_t random_variable(Random& random) {
+  return random.percent(10) ? SmallProgram::kSilent : random.below(SmallProgram::kSilent);
+}
+
 Term random_term(Random& random, std::uint32_t depth) {
   Term term;
   const std::uint32_t what = random.below(depth == 0 ? 10 : 16);
@@ -19,7 +23,7 @@ Term random_term(Random& random, std::uint32_t depth) {
     term.kind = Term::Kind::kAny;
   } else if (what < 6) {
     term.kind = Term::Kind::kShared;
-    term.variable = random.below(SmallProgram::kShared);
+    term.variable = random_variable(random);
   } else if (what < 10) {
     term.kind = Term::Kind::kLocal;
     term.variable = random.below(SmallProgram::kLocals);
@@ -53,7 +57,7 @@ struct Maker {
     Line one;
     one.kind = Kind::kAssign;
     one.local = random.percent(35);
-    one.object = random.below(one.local ? SmallProgram::kLocals : SmallProgram::kShared);
+    one.object = one.local ? random.below(SmallProgram::kLocals) : random_variable(random);
     one.value = random_term(random, 1);
     one.guarded = random.percent(10);
     if (one.guarded) one.term = random_term(random, 1);
@@ -82,6 +86,31 @@ struct Maker {
         return;
       }
       const std::uint32_t lock = one.object;
+      if (depth > 0 && random.percent(15)) {
+        one.kind = Kind::kTry;
+        one.otherwise = lines(2, depth - 1, in_atomic);
+        if (random.percent(80)) {  // as it should be: only who has it releases it
+          Line held;
+          held.kind = Kind::kAssign;
+          held.local = true;
+          held.object = 0;
+          held.value.kind = Term::Kind::kTrue;
+          result.push_back(held);
+          held.value.kind = Term::Kind::kFalse;
+          one.otherwise.insert(one.otherwise.begin(), held);
+          result.push_back(std::move(one));
+          Line test;
+          test.kind = Kind::kIf;
+          test.term.kind = Term::Kind::kLocal;
+          test.term.variable = 0;
+          test.body = lines(2, depth - 1, in_atomic);
+          test.body.push_back({.kind = Kind::kRelease, .object = lock});
+          result.push_back(std::move(test));
+          return;
+        }
+        result.push_back(std::move(one));
+        return;
+      }
       one.kind = Kind::kAcquire;
       result.push_back(one);
       for (Line& inner : lines(2, depth == 0 ? 0 : depth - 1, in_atomic)) {
@@ -192,6 +221,8 @@ std::string text_of(const Line& line, const std::string& indent) {
       return "atomic " + block(line.body);
     case Kind::kAcquire:
       return fmt::format("acquire l{};", line.object);
+    case Kind::kTry:
+      return fmt::format("acquire l{} else {}", line.object, block(line.otherwise));
     case Kind::kRelease:
       return fmt::format("release l{};", line.object);
     case Kind::kStart:
@@ -256,7 +287,7 @@ SmallProgram random_program(Random& random) {
 }
 
 std::string to_text(const SmallProgram& program) {
-  std::string text = "bool x0, x1, x2 = true;\nlock l0, l1;\ncond c;\n";
+  std::string text = "bool x0, x1, x2 = true;\nstate bool x3;\nlock l0, l1;\ncond c;\n";
   for (std::size_t i = 0; i < program.tasks.size(); ++i) {
     const Task& task = program.tasks[i];
     text += fmt::format("thread T{}{} {{\n  bool a0, a1;\n{}}}\n", i,

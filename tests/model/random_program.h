@@ -28,6 +28,7 @@ struct Line {
     kWhile,
     kAtomic,
     kAcquire,
+    kTry,  // acquire, or `otherwise` if it is not free
     kRelease,
     kStart,
     kJoin,
@@ -51,7 +52,8 @@ struct Task {
 };
 
 struct SmallProgram {
-  static constexpr std::uint32_t kShared = 3;
+  static constexpr std::uint32_t kShared = 4;
+  static constexpr std::uint32_t kSilent = 3;  // of these: no event tells of it
   static constexpr std::uint32_t kLocals = 2;
   static constexpr std::uint32_t kLocks = 2;
   std::vector<Task> tasks;

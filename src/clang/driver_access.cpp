@@ -40,10 +40,11 @@ Value DriverUnit::read(const Spot& spot, SourceLocation at) {
     }
     case Leaf::kRecord:
     case Leaf::kArray:
-    case Leaf::kThreads:
+    case Leaf::kList:
       return Value::leading_to(spot);  // an object is known by where it is
     case Leaf::kLock:
     case Leaf::kCondition:
+    case Leaf::kMeeting:
       return {};
     case Leaf::kTruth:
     case Leaf::kNumber:
@@ -87,11 +88,12 @@ void DriverUnit::write(const Spot& spot, const Value& value, SourceLocation at) 
       return;
     case Leaf::kRecord:
     case Leaf::kArray:
-    case Leaf::kThreads:
+    case Leaf::kList:
       if (value.kind == Value::Kind::kPointer) copy(value.spot, spot, at);
       return;
     case Leaf::kLock:
     case Leaf::kCondition:
+    case Leaf::kMeeting:
       return;
     case Leaf::kNumber:
       assigned(spot.path, value);
@@ -114,8 +116,8 @@ void DriverUnit::write(const Spot& spot, const Value& value, SourceLocation at) 
 // What is given to somebody unknown.
 void DriverUnit::touch(const Spot& spot, SourceLocation at) {
   const Leaf leaf = leaf_of(spot);
-  if (leaf == Leaf::kLock || leaf == Leaf::kCondition || leaf == Leaf::kThread ||
-      leaf == Leaf::kThreads) {
+  if (leaf == Leaf::kLock || leaf == Leaf::kCondition || leaf == Leaf::kMeeting ||
+      leaf == Leaf::kThread || leaf == Leaf::kList) {
     return;
   }
   if (leaf == Leaf::kRecord || leaf == Leaf::kArray) {
@@ -179,7 +181,7 @@ Spot DriverUnit::element(const Spot& of, const Value& index, SourceLocation at) 
   const clang::QualType inside = contained_type(of.type);
   const clang::QualType type = inside.isNull() ? of.type : inside;
   const auto size = array_size(of.type, context_);
-  const bool is_vector_of_threads = leaf_of(of) == Leaf::kThreads;
+  const bool is_vector_of_threads = leaf_of(of) == Leaf::kList;
   const bool outside = size && index.is_number() &&
                        (index.number < 0 || static_cast<std::uint64_t>(index.number) >= *size);
   if (outside) refuse(at, "an element outside of the array is used", "");
@@ -189,8 +191,8 @@ Spot DriverUnit::element(const Spot& of, const Value& index, SourceLocation at) 
     return {.path = fmt::format("{}[{}]", of.path, index.number), .type = type};
   }
   const Leaf leaf = leaf_of(type);
-  if (leaf == Leaf::kLock || leaf == Leaf::kCondition || leaf == Leaf::kThread ||
-      leaf == Leaf::kPointer) {
+  if (leaf == Leaf::kLock || leaf == Leaf::kCondition || leaf == Leaf::kMeeting ||
+      leaf == Leaf::kThread || leaf == Leaf::kPointer) {
     refuse(at, fmt::format("which element of {} this is is not known", of.path),
            "Use constants, or what a loop with constant bounds counts.");
   }
@@ -217,6 +219,25 @@ void DriverUnit::initialize_all(const Spot& spot, SourceLocation at) {
   // A pointer that is null in the beginning and leads somewhere later is one that changes.
   const bool is_null = leaf == Leaf::kPointer && prologue_ && !spot.type->isReferenceType();
   if (leaf == Leaf::kTruth || leaf == Leaf::kNumber || is_null) write(spot, Value::of(0), at);
+}
+
+// A list of functions or threads, from braces.
+void DriverUnit::fill(const Spot& list, const Expr* with, SourceLocation at) {
+  if (const auto* elements = llvm::dyn_cast<clang::InitListExpr>(with)) {
+    for (const Expr* one : elements->inits()) {
+      const auto number = static_cast<std::int64_t>(counts_[list.path]++);
+      initialize(element(list, Value::of(number), at), one, at);
+    }
+    return;
+  }
+  if (const auto* made_by = llvm::dyn_cast<clang::CXXConstructExpr>(with);
+      made_by != nullptr && made_by->getNumArgs() > 0 &&
+      made_by->getConstructor()->isCopyOrMoveConstructor()) {
+    refuse(at, "a list of functions or threads is copied", "Hand on a reference to it.");
+  }
+  for (const clang::Stmt* child : with->children()) {
+    if (const auto* inner = llvm::dyn_cast_or_null<Expr>(child)) fill(list, inner, at);
+  }
 }
 
 void DriverUnit::construct(const Spot& spot, const clang::CXXConstructExpr& of) {
@@ -263,9 +284,9 @@ void DriverUnit::initialize(const Spot& spot, const Expr* with, SourceLocation a
   }
   const Leaf leaf = leaf_of(spot);
   const Expr* plain = with->IgnoreImplicit();
-  if (is_meeting_type(spot.type)) {
+  if (is_unknown_meeting(spot.type)) {
     refuse(at, fmt::format("{} is of a kind that is not known here", spot.path),
-           "Mutexes, conditions, atomics and threads are.");
+           "Threads, mutexes, conditions, semaphores, latches, barriers and atomics are.");
   }
   const auto* list = llvm::dyn_cast<clang::InitListExpr>(plain);
   if (list != nullptr && list->isSemanticForm() == false && list->getSemanticForm() != nullptr) {
@@ -278,8 +299,16 @@ void DriverUnit::initialize(const Spot& spot, const Expr* with, SourceLocation a
   switch (leaf) {
     case Leaf::kLock:
     case Leaf::kCondition:
-    case Leaf::kThreads:
       return;
+    case Leaf::kList:
+      return fill(spot, with, at);
+    case Leaf::kMeeting: {
+      const auto* made_of = llvm::dyn_cast<clang::CXXConstructExpr>(plain);
+      if (made_of != nullptr && made_of->getNumArgs() > 0) {
+        make_meeting(spot, value(made_of->getArg(0)), at);
+      }
+      return;
+    }
     case Leaf::kArray: {
       if (list == nullptr) return;
       // The inner braces of std::array are its only field.
@@ -431,7 +460,28 @@ Value DriverUnit::atomic_operation(const Spot& spot, llvm::StringRef name,
     return Value::of(done);
   }
   // fetch_add, ++, |= and such: read and written in one step.
-  for (const Expr* one : arguments) (void)value(one);
+  Value by;
+  for (const Expr* one : arguments) {
+    const Value found = value(one);
+    if (one == arguments.front()) by = found;
+  }
+  const bool adds = name == "fetch_add" || name == "operator+=";
+  const bool subtracts = name == "fetch_sub" || name == "operator-=";
+  const bool steps = name == "operator++" || name == "operator--";
+  if (steps || ((adds || subtracts) && by.is_number())) {
+    const std::string variable = declare(spot, at);
+    const std::int64_t change = steps ? 1 : by.number;
+    const bool down = subtracts || name == "operator--";
+    const Meaning where{.kind = Meaning::Kind::kSpot, .spot = spot};
+    const Value after = more(where, Value::of(variable), down ? -change : change);
+    assigned(spot.path, after);
+    if (after.is_known() && is_kept(spot.path)) {
+      const std::string old = temporary(type_of(spot.path, leaf));
+      emit(fmt::format("{}, {} = {}, {};", old, variable, variable, after.formula), at);
+      const bool before = name.starts_with("fetch") || (steps && !arguments.empty());
+      return before ? Value::of(old) : more(where, Value::of(old), down ? -change : change);
+    }
+  }
   assigned(spot.path, {});
   const std::string variable = declare(spot, at);
   const std::string old = temporary(type_of(spot.path, leaf));

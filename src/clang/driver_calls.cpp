@@ -44,6 +44,11 @@ bool DriverUnit::waits(const clang::Stmt* of, std::set<const FunctionDecl*>& see
           method != nullptr && is_condition_type(context_.getRecordType(method->getParent()));
       if (name.starts_with("pthread_cond_") && name.ends_with("wait")) return true;
       if (on_condition && name.starts_with("wait")) return true;
+      const Meeting kind = method == nullptr
+                               ? Meeting::kNone
+                               : meeting_of(context_.getRecordType(method->getParent()));
+      const bool on_meeting = kind == Meeting::kLatch || kind == Meeting::kBarrier;
+      if ((on_meeting && name.ends_with("wait")) || name == "pthread_barrier_wait") return true;
       const FunctionDecl* definition = callee->getDefinition();
       if (definition != nullptr && !is_foreign(*definition) && seen.insert(definition).second &&
           waits(definition->getBody(), seen)) {
@@ -82,6 +87,9 @@ Meaning DriverUnit::parameter(const clang::VarDecl& of, const Value& value, Sour
     return {.kind = Meaning::Kind::kValue, .value = value};
   }
   const Leaf leaf = leaf_of(type);
+  if (leaf == Leaf::kList && value.kind == Value::Kind::kPointer) {
+    return {.kind = Meaning::Kind::kSpot, .spot = value.spot};
+  }
   const bool assigned_to = uses_.assigned.contains(&of) || uses_.escaped.contains(&of);
   if (leaf == Leaf::kRecord && value.kind == Value::Kind::kPointer) {
     const Spot own{.path = unique(thread_ + " " + of.getNameAsString()), .type = type};

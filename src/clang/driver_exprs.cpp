@@ -280,6 +280,10 @@ Value DriverUnit::binary(const clang::BinaryOperator& of) {
       result = Value::of(fmt::format("({} && {})", known(old, true), known(flag, true)));
     } else if (known_both && of.getOpcode() == clang::BO_OrAssign) {
       result = Value::of(fmt::format("({} || {})", known(old, true), known(flag, true)));
+    } else if (!truths && with.is_number() && of.getOpcode() == clang::BO_AddAssign) {
+      result = more(to, old, with.number);
+    } else if (!truths && with.is_number() && of.getOpcode() == clang::BO_SubAssign) {
+      result = more(to, old, -with.number);
     }
     store(to, result, of.getLHS()->getExprLoc());
     return result;
@@ -484,9 +488,14 @@ Value DriverUnit::value(const Expr* of) {
     }
     if (unary->isIncrementDecrementOp()) {
       const Meaning to = place(inner);
-      (void)load(to, at);
-      store(to, {}, at);
-      return {};
+      const Value old = load(to, at);
+      const std::int64_t by = unary->isIncrementOp() ? 1 : -1;
+      const Value result = more(to, old, by);
+      store(to, result, at);
+      if (unary->isPrefix() && to.kind == Meaning::Kind::kLocal) return load(to, at);
+      if (unary->isPrefix()) return result;
+      // A local variable is the new value by now.
+      return to.kind == Meaning::Kind::kLocal ? more(to, old, -by) : old;
     }
     if (unary->getOpcode() == clang::UO_Deref) return load(place(of), at);
     const Value found = value(inner);
@@ -523,6 +532,11 @@ Value DriverUnit::value(const Expr* of) {
       default:
         return value(inner);
     }
+  }
+  if (leaf_of(of->getType()) == Leaf::kList && of->isPRValue()) {
+    const Spot own{.path = unique(thread_ + " list"), .type = of->getType()};
+    fill(own, of, at);
+    return Value::leading_to(own);
   }
   if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(of); list != nullptr) {
     if (leaf_of(of->getType()) == Leaf::kRecord) return made(of);

@@ -29,6 +29,7 @@ Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::Ca
   const bool in_std = is_of_std(function);
   const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
   if (auto done = pthread_function(name, of)) return *done;
+  if (auto done = semaphore_function(name, of)) return *done;
   if (in_std && name == "move" && arguments.size() == 1 &&
       is_smart_pointer(arguments[0]->getType())) {
     refuse(at, "a pointer is moved away, which leaves null behind",
@@ -82,9 +83,14 @@ Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::Ca
     frames_.back().jumps = true;
     return {};
   }
-  if (in_std && one_of(name, {"async", "call_once", "lock", "try_lock"})) {
+  if (in_std && name == "call_once") {
+    call_once(of);
+    return {};
+  }
+  if (in_std && name == "async") return start_async(arguments, at);
+  if (in_std && one_of(name, {"lock", "try_lock"})) {
     refuse(at, fmt::format("std::{} is not known here", name.str()),
-           "Threads made by std::thread are, and guards of one or more mutexes.");
+           "std::scoped_lock of the same mutexes is.");
   }
   const bool calls_back = std::ranges::any_of(arguments, [](const Expr* one) {
     return is_function_object(one->getType().getNonReferenceType()) ||
@@ -129,10 +135,18 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
     }
     return leads.spot;
   };
-  if (is_lock_type(type)) {
-    if (name == "lock") acquire(where(), at);
-    if (name == "unlock") release(where(), at);
-    return name.starts_with("try_lock") ? try_lock(where(), at) : Value{};
+  if (is_any_lock_type(type)) {
+    const bool shared = llvm::StringRef(name).contains("_shared");
+    const bool timed =
+        llvm::StringRef(name).ends_with("_for") || llvm::StringRef(name).ends_with("_until");
+    if (name == "lock" || name == "lock_shared") acquire(where(), at, shared);
+    if (name.starts_with("unlock")) release(where(), at);
+    return name.starts_with("try_lock") ? try_lock(where(), shared, timed, at) : Value{};
+  }
+  if (meeting_of(type) != Meeting::kNone) {
+    std::vector<Value> given;
+    for (const Expr* one : arguments) given.push_back(value(one));
+    return meet(where(), name, given, at);
   }
   if (!guard_type(type).empty()) {
     const auto* named = llvm::dyn_cast<clang::DeclRefExpr>(object->IgnoreParenImpCasts());
@@ -140,22 +154,31 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
         named == nullptr
             ? frames_.back().guards.end()
             : frames_.back().guards.find(llvm::dyn_cast<clang::VarDecl>(named->getDecl()));
-    if (known_one == frames_.back().guards.end() || name.starts_with("try_")) {
+    if (known_one == frames_.back().guards.end() || known_one->second.locks.empty()) {
       refuse(at, "what happens to this guard is not known", "Use it where it is declared.");
     }
     Guard& one = known_one->second;
+    if (name == "try_lock") {
+      Guard tried = one;
+      try_guard(tried, at);
+      frames_.back().guards[known_one->first] = tried;
+      return Value::of(tried.owns_if);
+    }
     if (name == "lock" || name == "unlock") {
       const auto& cleanups = frames_.back().scopes.back().cleanups;
       const bool lives_here = std::ranges::any_of(
           cleanups, [&](const Cleanup& cleanup) { return cleanup.guard == known_one->first; });
       if (name == "lock" && held_.empty() && lives_here) begin_section(at);
       one.owns = name == "lock";
-      const std::vector<Spot> locks = one.locks;
-      for (const Spot& lock : locks) name == "lock" ? acquire(lock, at) : release(lock, at);
+      one.owns_if.clear();
+      const Guard known_guard = one;
+      for (const Spot& lock : known_guard.locks) {
+        name == "lock" ? acquire(lock, at, known_guard.shared) : release(lock, at);
+      }
       return {};
     }
     if (name == "owns_lock" || llvm::isa<clang::CXXConversionDecl>(method)) {
-      return Value::of(one.owns ? 1 : 0);
+      return one.owns_if.empty() ? Value::of(one.owns ? 1 : 0) : Value::of(one.owns_if);
     }
     if (name == "mutex") return {};
     refuse(at, "what happens to this guard is not known", "Use lock() and unlock().");
@@ -205,8 +228,9 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
   }
   const Leaf leaf = leaf_of(type);
   if (leaf == Leaf::kThread) {
-    if (name == "join") {
-      join(where(), at);
+    if (name == "join" || name == "get" || name == "wait") {
+      const Spot thread = where();
+      if (name == "join" || threads_.contains(thread.path)) join(thread, at);  // get() after wait()
     } else if (name == "operator=") {
       const Value from = value(arguments[0]);
       write(where(), from.kind == Value::Kind::kPointer ? read(from.spot, at) : from, at);
@@ -215,12 +239,20 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
     }
     return {};
   }
-  if (leaf == Leaf::kThreads) {
+  if (leaf == Leaf::kList) {
     const Spot list = where();
     const auto add = [&](const Value& thread) {
       const std::size_t place_in_list = counts_[list.path]++;
       write(element(list, Value::of(static_cast<std::int64_t>(place_in_list)), at), thread, at);
     };
+    if (is_function_object(contained_type(type))) {
+      if (name == "emplace_back" || name == "push_back") {
+        const Expr* one = arguments[0];
+        add(one->isGLValue() && !one->getType()->isFunctionType() ? load(place(one), at)
+                                                                  : value(one));
+        return {};
+      }
+    }
     if (name == "emplace_back") {
       const bool moved = arguments.size() == 1 && is_thread_type(arguments[0]->getType());
       add(moved ? value(arguments[0]) : start(arguments, at));
@@ -235,7 +267,7 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
       return Value::leading_to(
           element(list, Value::of(static_cast<std::int64_t>(counts_[list.path] - 1)), at));
     } else if (name != "reserve" && name != "clear") {
-      refuse(at, fmt::format("std::vector<std::thread>::{} is not known here", name), "");
+      refuse(at, fmt::format("{} of a list of functions or threads is not known here", name), "");
     }
     return {};
   }
@@ -262,9 +294,9 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
     }
     return load(pointer, at);
   }
-  if (is_meeting_type(type)) {
+  if (is_unknown_meeting(type)) {
     refuse(at, fmt::format("what {} does is not known here", method.getQualifiedNameAsString()),
-           "Mutexes, conditions, atomics and threads are.");
+           "Threads, mutexes, conditions, semaphores, latches, barriers and atomics are.");
   }
   for (const Expr* one : arguments) (void)(one->isGLValue() ? load(place(one), at) : value(one));
   const Meaning container = place(object);

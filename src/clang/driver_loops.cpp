@@ -151,12 +151,12 @@ void DriverUnit::range_loop(const clang::CXXForRangeStmt& of) {
   const VarDecl& variable = *of.getLoopVariable();
   const Leaf leaf = leaf_of(range);
   std::size_t count = 0;
-  if (leaf == Leaf::kThreads) {
+  if (leaf == Leaf::kList) {
     count = counts_.contains(range.path) ? counts_.at(range.path) : 0;
   } else if (leaf == Leaf::kArray && !facts_.blurred.contains(range.path)) {
     count = *array_size(range.type, context_);
   }
-  const bool known_count = leaf == Leaf::kThreads || (count > 0 && count <= kMostRoundsWithThreads);
+  const bool known_count = leaf == Leaf::kList || (count > 0 && count <= kMostRoundsWithThreads);
   const std::size_t number = ++labels_;
   const std::string end = fmt::format("after_{}", number);
   bool end_wanted = false;

@@ -126,12 +126,16 @@ const Expr* DriverUnit::lock_call(const Stmt* of, bool locks) {
   const llvm::StringRef name = plain_name(*callee);
   if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(call)) {
     const Expr* object = member->getImplicitObjectArgument();
-    const bool is_lock = is_lock_type(object->getType());
-    return is_lock && name == (locks ? "lock" : "unlock") ? object : nullptr;
+    const bool is_lock = is_any_lock_type(object->getType());
+    return is_lock && (name == (locks ? "lock" : "unlock") ||
+                       name == (locks ? "lock_shared" : "unlock_shared"))
+               ? object
+               : nullptr;
   }
-  if (name != (locks ? "pthread_mutex_lock" : "pthread_mutex_unlock") || call->getNumArgs() != 1) {
-    return nullptr;
-  }
+  const bool fits = locks ? name == "pthread_mutex_lock" || name == "pthread_rwlock_rdlock" ||
+                                name == "pthread_rwlock_wrlock"
+                          : name == "pthread_mutex_unlock" || name == "pthread_rwlock_unlock";
+  if (!fits || call->getNumArgs() != 1) return nullptr;
   const auto* address =
       llvm::dyn_cast<clang::UnaryOperator>(call->getArg(0)->IgnoreParenImpCasts());
   return address != nullptr && address->getOpcode() == clang::UO_AddrOf ? address->getSubExpr()
@@ -149,23 +153,30 @@ void DriverUnit::begin_section(SourceLocation at) {
   frames_.back().scopes.back().section = true;
 }
 
-void DriverUnit::acquire(const Spot& lock, SourceLocation at) {
+void DriverUnit::acquire(const Spot& lock, SourceLocation at, bool shared) {
   if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
-  const std::string name = declare(lock, at);
+  const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
+  const std::string name = is_plain ? declare(lock, at) : meeting(lock);
   if (held_.empty() && !in_atomic_ && !not_atomic_) {
     abstracted("critical sections that do not end where they begin are no transactions:", "", at);
   }
   held_.insert(name);
   if (is_recursive_lock(lock.type) && held_.count(name) > 1) return;
+  if (!is_plain) return acquire_shared_lock(lock, shared, at);
   emit(fmt::format("acquire {};", name), at);
 }
 
 void DriverUnit::release(const Spot& lock, SourceLocation at) {
   if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
-  const std::string name = declare(lock, at);
+  const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
+  const std::string name = is_plain ? declare(lock, at) : meeting(lock);
   if (const auto one = held_.find(name); one != held_.end()) held_.erase(one);
   if (is_recursive_lock(lock.type) && held_.contains(name)) return;
-  emit(fmt::format("release {};", name), at);
+  if (is_plain) {
+    emit(fmt::format("release {};", name), at);
+  } else {
+    release_shared_lock(lock, at);
+  }
   Scope& scope = frames_.back().scopes.back();
   if (!held_.empty() || !scope.section) return;
   close();
@@ -178,8 +189,12 @@ void DriverUnit::run_cleanup(const Cleanup& cleanup, SourceLocation at) {
   switch (cleanup.kind) {
     case Cleanup::Kind::kRelease: {
       const auto guard_of = frames_.back().guards.find(cleanup.guard);
-      if (guard_of != frames_.back().guards.end() && !guard_of->second.owns) return;
-      return release(cleanup.spot, at);
+      const Guard owner = guard_of == frames_.back().guards.end() ? Guard{} : guard_of->second;
+      if (!owner.owns) return;
+      if (!owner.owns_if.empty()) open(fmt::format("if ({})", owner.owns_if), at);
+      release(cleanup.spot, at);
+      if (!owner.owns_if.empty()) close();
+      return;
     }
     case Cleanup::Kind::kDestroy:
       return destroy(cleanup.spot, at);
@@ -232,6 +247,15 @@ void DriverUnit::label(const std::string& name, SourceLocation at) { emit(name +
 
 // ---- declarations ----
 
+void DriverUnit::try_guard(Guard& guard, SourceLocation at) {
+  const std::string name = local("owns", "bool");
+  emit(fmt::format("{} = {};", name,
+                   known(try_lock(guard.locks.at(0), guard.shared, false, at), true)),
+       at);
+  guard.owns = true;
+  guard.owns_if = name;
+}
+
 bool DriverUnit::guard(const VarDecl& variable) {
   const std::string_view kind = guard_type(variable.getType());
   if (kind.empty()) return false;
@@ -239,11 +263,12 @@ bool DriverUnit::guard(const VarDecl& variable) {
   const Expr* init = variable.getInit();
   const auto* made_by =
       init == nullptr ? nullptr : llvm::dyn_cast<clang::CXXConstructExpr>(init->IgnoreImplicit());
-  Guard made_guard;
+  Guard made_guard{.shared = kind == "shared_lock"};
   bool acquires = true;
+  bool tries = false;
   if (made_by != nullptr) {
     for (const Expr* one : made_by->arguments()) {
-      if (is_lock_type(one->getType())) {
+      if (is_any_lock_type(one->getType())) {
         made_guard.locks.push_back(spot(one));
         continue;
       }
@@ -253,18 +278,24 @@ bool DriverUnit::guard(const VarDecl& variable) {
         acquires = false;
       } else if (name == "defer_lock_t") {
         acquires = made_guard.owns = false;
+      } else if (name == "try_to_lock_t") {
+        acquires = false;
+        tries = true;
       } else if (!llvm::isa<clang::CXXDefaultArgExpr>(one)) {
         refuse(at, "a guard of this kind cannot be followed",
                "std::lock_guard, std::scoped_lock and std::unique_lock of a mutex can.");
       }
     }
   }
-  if (made_guard.locks.empty() && kind == "unique_lock") made_guard.owns = acquires = false;
+  if (made_guard.locks.empty() && (kind == "unique_lock" || kind == "shared_lock")) {
+    made_guard.owns = acquires = false;
+  }
+  if (tries) try_guard(made_guard, at);
   // std::lock gets them all or waits without any: in a fixed order it cannot hang either.
   std::ranges::sort(made_guard.locks, {}, &Spot::path);
   if (acquires) {
     if (held_.empty() && !made_guard.locks.empty()) begin_section(at);
-    for (const Spot& lock : made_guard.locks) acquire(lock, at);
+    for (const Spot& lock : made_guard.locks) acquire(lock, at, made_guard.shared);
   }
   for (const Spot& lock : made_guard.locks) {
     frames_.back().scopes.back().cleanups.push_back(
@@ -333,9 +364,9 @@ void DriverUnit::declaration(const VarDecl& variable) {
     meanings[&variable] = {.kind = Meaning::Kind::kValue, .value = value(init)};
     return;
   }
-  if (is_meeting_type(type)) {
+  if (is_unknown_meeting(type)) {
     refuse(at, fmt::format("{} is of a kind that is not known here", variable.getNameAsString()),
-           "Mutexes, conditions, atomics and threads are.");
+           "Threads, mutexes, conditions, semaphores, latches, barriers and atomics are.");
   }
   const std::string prefix = thread_.empty() ? "" : thread_ + " ";
   const Spot made_at{.path = unique(prefix + variable.getNameAsString()), .type = type};
@@ -363,7 +394,8 @@ void DriverUnit::declaration(const VarDecl& variable) {
     frames_.back().scopes.back().cleanups.push_back(
         {.kind = Cleanup::Kind::kDestroy, .spot = made_at, .at = at});
   }
-  if (leaf == Leaf::kThread && record != nullptr && record->getName() == "jthread") {
+  if (leaf == Leaf::kThread && record != nullptr &&
+      (record->getName() == "jthread" || record->getName() == "future")) {
     frames_.back().scopes.back().cleanups.push_back(
         {.kind = Cleanup::Kind::kJoin, .spot = made_at, .at = at});
   }

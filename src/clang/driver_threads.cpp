@@ -60,6 +60,16 @@ Value DriverUnit::start(llvm::ArrayRef<const Expr*> arguments, SourceLocation at
   return start(callable, std::move(values), at);
 }
 
+// std::async: its future is known as the thread, to get what it returns is to join it.
+Value DriverUnit::start_async(llvm::ArrayRef<const Expr*> arguments, SourceLocation at) {
+  const Value policy = arguments.empty() ? Value{} : value(arguments[0]);
+  if (!policy.is_number() || policy.number != 1) {
+    refuse(at, "whether this starts a thread is not said",
+           "Call std::async with std::launch::async.");
+  }
+  return start(arguments.drop_front(), at);
+}
+
 void DriverUnit::join(const Spot& thread, SourceLocation at) {
   const auto known_one = threads_.find(thread.path);
   if (known_one == threads_.end()) {
@@ -68,20 +78,6 @@ void DriverUnit::join(const Spot& thread, SourceLocation at) {
   }
   emit(fmt::format("join {};", started_[known_one->second].name), at);
   threads_.erase(known_one);
-}
-
-// It may always be said to be taken.
-Value DriverUnit::try_lock(const Spot& lock, SourceLocation at) {
-  const std::string done = temporary("bool");
-  open("if (*)", at);
-  emit(fmt::format("acquire {};", declare(lock, at)), at);
-  emit(done + " = true;", at);
-  close();
-  open("else", at);
-  emit(done + " = false;", at);
-  close();
-  abstracted("both outcomes are possible of", "try_lock", at);
-  return Value::of(done);
 }
 
 void DriverUnit::wait(const Spot& condition, const Spot& lock, bool timed, SourceLocation at) {
@@ -124,12 +120,29 @@ std::optional<Value> DriverUnit::pthread_function(llvm::StringRef name, const cl
     acquire(leads(0), at);
     return Value::of(0);
   }
-  if (what == "mutex_unlock" || what == "spin_unlock") {
+  if (what == "mutex_unlock" || what == "spin_unlock" || what == "rwlock_unlock") {
     release(leads(0), at);
     return Value::of(0);
   }
-  if (what == "mutex_trylock" || what == "spin_trylock") {
-    return Value::of(fmt::format("({} ? 0 : 1)", try_lock(leads(0), at).formula));
+  if (what == "rwlock_rdlock" || what == "rwlock_wrlock") {
+    acquire(leads(0), at, what == "rwlock_rdlock");
+    return Value::of(0);
+  }
+  if (what.ends_with("trylock") || what == "rwlock_tryrdlock" || what == "rwlock_trywrlock" ||
+      what.ends_with("timedlock") || what.ends_with("timedrdlock") ||
+      what.ends_with("timedwrlock")) {
+    const bool reads = what.ends_with("rdlock");
+    const Value done = try_lock(leads(0), reads, what.contains("timed"), at);
+    if (done.is_number()) return Value::of(done.number != 0 ? 0 : 1);
+    return Value::of(fmt::format("({} ? 0 : 1)", done.formula));
+  }
+  if (what == "barrier_init") {
+    make_meeting(leads(0), value(of.getArg(2)), at);
+    return Value::of(0);
+  }
+  if (what == "barrier_wait") {
+    meet(leads(0), "wait", {}, at);
+    return Value{};
   }
   if (what == "cond_wait" || what == "cond_timedwait") {
     const Spot condition = leads(0);
@@ -143,8 +156,8 @@ std::optional<Value> DriverUnit::pthread_function(llvm::StringRef name, const cl
     return Value::of(0);
   }
   if (what == "self" || what == "detach" || what == "yield" || what.starts_with("mutex_") ||
-      what.starts_with("spin_") || what.starts_with("cond_") || what.starts_with("attr_") ||
-      what.starts_with("setname")) {
+      what.starts_with("spin_") || what.starts_with("cond_") || what.starts_with("rwlock") ||
+      what.starts_with("barrier") || what.starts_with("attr_") || what.starts_with("setname")) {
     return Value::of(0);
   }
   if (what == "exit") return std::nullopt;

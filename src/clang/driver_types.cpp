@@ -65,7 +65,7 @@ bool is_condition_type(QualType type) {
 
 bool is_thread_type(QualType type) {
   const std::string name = std_name(type);
-  return name == "thread" || name == "jthread" || is_alias(type, "pthread_t");
+  return name == "thread" || name == "jthread" || name == "future" || is_alias(type, "pthread_t");
 }
 
 bool is_flag_type(QualType type) { return std_name(type) == "atomic_flag"; }
@@ -86,29 +86,32 @@ bool is_function_object(QualType type) {
   return std_name(type) == "function" || (record != nullptr && record->isLambda());
 }
 
-bool is_meeting_type(QualType type) {
-  constexpr std::array kNames = {"counting_semaphore",
-                                 "binary_semaphore",
-                                 "latch",
-                                 "barrier",
-                                 "future",
-                                 "promise",
-                                 "shared_mutex",
-                                 "shared_lock",
-                                 "shared_timed_mutex",
-                                 "once_flag",
-                                 "packaged_task",
-                                 "shared_future"};
+bool is_unknown_meeting(QualType type) {
   const std::string name = std_name(type);
-  return std::ranges::find(kNames, name) != kNames.end() || is_alias(type, "sem_t") ||
-         is_alias(type, "pthread_rwlock_t") || is_alias(type, "pthread_barrier_t") ||
-         is_alias(type, "pthread_once_t");
+  constexpr std::array kNames = {"promise", "packaged_task", "shared_future"};
+  return std::ranges::find(kNames, name) != kNames.end() || is_alias(type, "pthread_once_t");
+}
+
+Meeting meeting_of(QualType type) {
+  const std::string name = std_name(type);
+  if (name == "shared_mutex" || name == "shared_timed_mutex" ||
+      is_alias(type, "pthread_rwlock_t")) {
+    return Meeting::kSharedLock;
+  }
+  if (name == "counting_semaphore" || is_alias(type, "sem_t")) return Meeting::kSemaphore;
+  if (name == "latch") return Meeting::kLatch;
+  if (name == "barrier" || is_alias(type, "pthread_barrier_t")) return Meeting::kBarrier;
+  return name == "once_flag" ? Meeting::kOnce : Meeting::kNone;
+}
+
+bool is_any_lock_type(QualType type) {
+  return is_lock_type(type) || meeting_of(type) == Meeting::kSharedLock;
 }
 
 std::string_view guard_type(QualType type) {
   if (type->isReferenceType()) return {};
   const std::string name = std_name(type);
-  for (const std::string_view kind : {"lock_guard", "unique_lock", "scoped_lock"}) {
+  for (const std::string_view kind : {"lock_guard", "unique_lock", "scoped_lock", "shared_lock"}) {
     if (name == kind) return kind;
   }
   return {};
@@ -124,7 +127,8 @@ QualType without_atomic(QualType type) {
 QualType contained_type(QualType type) {
   if (const auto* array = type->getAsArrayTypeUnsafe()) return array->getElementType();
   const std::string name = std_name(type);
-  return name == "vector" || name == "array" ? argument_type(type) : QualType();
+  return name == "vector" || name == "array" || name == "initializer_list" ? argument_type(type)
+                                                                           : QualType();
 }
 
 std::optional<std::uint64_t> array_size(QualType type, const clang::ASTContext& context) {

@@ -13,12 +13,17 @@ namespace tomos::cpp {
 bool is_lock_type(clang::QualType type);  // std::mutex, pthread_mutex_t
 bool is_recursive_lock(clang::QualType type);
 bool is_condition_type(clang::QualType type);
-bool is_thread_type(clang::QualType type);  // std::thread, pthread_t
+bool is_thread_type(clang::QualType type);  // std::thread, pthread_t, std::future
 bool is_flag_type(clang::QualType type);    // std::atomic_flag
 bool is_atomic_type(clang::QualType type);  // std::atomic<T>, _Atomic
 bool is_smart_pointer(clang::QualType type);
 bool is_function_object(clang::QualType type);  // std::function, or what a lambda makes
-bool is_meeting_type(clang::QualType type);     // semaphores, latches and such, which are not known
+bool is_unknown_meeting(clang::QualType type);  // promises and such
+
+// What threads meet at (driver_meetings.cpp).
+enum class Meeting : std::uint8_t { kNone, kSharedLock, kSemaphore, kLatch, kBarrier, kOnce };
+Meeting meeting_of(clang::QualType type);
+bool is_any_lock_type(clang::QualType type);  // also std::shared_mutex, pthread_rwlock_t
 
 // Of std::lock_guard and the like the name; else empty.
 std::string_view guard_type(clang::QualType type);

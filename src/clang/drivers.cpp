@@ -35,8 +35,9 @@ bool starts_thread(const clang::Stmt* of) {
 
 }  // namespace
 
-DriverUnit::DriverUnit(clang::ASTContext& context, std::string directory, Driver& driver)
-    : context_(context), files_(std::move(directory)), driver_(driver) {}
+DriverUnit::DriverUnit(clang::ASTContext& context, std::string directory, bool counts,
+                       Driver& driver)
+    : context_(context), files_(std::move(directory)), keeps_counts_(counts), driver_(driver) {}
 
 void DriverUnit::read() {
   for (int i = 0; i < kMostPasses; ++i) {
@@ -54,6 +55,7 @@ void DriverUnit::pass() {
   pointers_.clear();
   threads_.clear();
   counts_.clear();
+  sizes_.clear();
   initialized_.clear();
   started_.clear();
   paths_.clear();
@@ -201,10 +203,11 @@ DriverUnit::Leaf DriverUnit::leaf_of(clang::QualType type) const {
   if (type->isReferenceType()) return Leaf::kPointer;
   if (is_lock_type(type)) return Leaf::kLock;
   if (is_condition_type(type)) return Leaf::kCondition;
+  if (meeting_of(type) != Meeting::kNone) return Leaf::kMeeting;
   if (is_thread_type(type)) return Leaf::kThread;
   const clang::QualType inside = contained_type(type);
-  if (!inside.isNull() && is_thread_type(inside)) {
-    return array_size(type, context_) ? Leaf::kArray : Leaf::kThreads;
+  if (!inside.isNull() && (is_thread_type(inside) || is_function_object(inside))) {
+    return array_size(type, context_) ? Leaf::kArray : Leaf::kList;
   }
   const clang::QualType plain = without_atomic(type);
   if (plain->isBooleanType() || is_flag_type(type)) return Leaf::kTruth;
@@ -236,8 +239,9 @@ std::string DriverUnit::type_of(const std::string& key, Leaf leaf) const {
       if (range == facts_.ranges.end()) return "int[0..0]";
       return fmt::format("int[{}..{}]", range->second.first, range->second.second);
     }
+    case Leaf::kMeeting:
     case Leaf::kThread:
-    case Leaf::kThreads:
+    case Leaf::kList:
     case Leaf::kPointer:
     case Leaf::kRecord:
     case Leaf::kArray:
@@ -250,6 +254,10 @@ std::string DriverUnit::type_of(const std::string& key, Leaf leaf) const {
 // What may be held by the number: the language has none below 0.
 void DriverUnit::assigned(const std::string& key, const Value& value) {
   if (!is_kept(key)) return;
+  if (value.small) {
+    assigned(key, Value::of(0));
+    return assigned(key, Value::of(kWidestRange - 1));
+  }
   if (!value.is_number() || value.number < 0) {
     facts_.unkept.insert(key);
     return;
@@ -260,17 +268,30 @@ void DriverUnit::assigned(const std::string& key, const Value& value) {
   if (at->second.second - at->second.first >= kWidestRange) facts_.unkept.insert(key);
 }
 
+// A number that is counted up or down. It is kept as if it stayed small; the search says if it does
+// not, and then all is done again without.
+Value DriverUnit::more(const Meaning& of, const Value& old, std::int64_t by) {
+  if (old.is_number()) return Value::of(old.number + by);
+  const bool is_variable = of.kind == Meaning::Kind::kLocal || of.kind == Meaning::Kind::kSpot;
+  if (!keeps_counts_ || !is_variable || leaf_of(of.spot) != Leaf::kNumber ||
+      !is_kept(of.spot.path) || old.kind != Value::Kind::kFormula || by >= kWidestRange ||
+      by <= -kWidestRange) {
+    return {};
+  }
+  driver_.counts = true;
+  Value result =
+      Value::of(fmt::format("({} {} {})", old.formula, by < 0 ? "-" : "+", by < 0 ? -by : by));
+  result.small = true;
+  return result;
+}
+
 // Its name in the Boolean program.
 std::string DriverUnit::declare(const Spot& spot, SourceLocation at) {
   const auto known = shared_.find(spot.path);
   if (known != shared_.end()) return known->second.name;
   const Leaf leaf = leaf_of(spot);
-  std::string name = identifier(spot.path);
-  const auto is_taken = [&](const std::string& wanted) {
-    return std::ranges::any_of(shared_, [&](const auto& one) { return one.second.name == wanted; });
-  };
-  for (int i = 2; is_taken(name); ++i) name = fmt::format("{}_{}", identifier(spot.path), i);
-  DriverVariable variable{.name = name, .type = type_of(spot.path, leaf), .initial = ""};
+  std::string name = declare_as(spot.path, type_of(spot.path, leaf));
+  DriverVariable& variable = shared_.at(spot.path);
   if (leaf == Leaf::kNumber && is_kept(spot.path)) {
     assigned(spot.path, Value::of(0));  // unless somebody else has said
     variable.initial = "0";
@@ -279,8 +300,17 @@ std::string DriverUnit::declare(const Spot& spot, SourceLocation at) {
     abstracted("only the accesses are kept, not the values, of", spot.path, at);
   }
   if (is_atomic_type(spot.type)) driver_.atomics.insert(spot.path);
-  shared_.emplace(spot.path, variable);
-  order_.push_back(spot.path);
+  return name;
+}
+
+std::string DriverUnit::declare_as(const std::string& path, const std::string& type) {
+  std::string name = identifier(path);
+  const auto is_taken = [&](const std::string& wanted) {
+    return std::ranges::any_of(shared_, [&](const auto& one) { return one.second.name == wanted; });
+  };
+  for (int i = 2; is_taken(name); ++i) name = fmt::format("{}_{}", identifier(path), i);
+  shared_.emplace(path, DriverVariable{.name = name, .type = type, .initial = ""});
+  order_.push_back(path);
   return name;
 }
 

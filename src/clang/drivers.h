@@ -74,6 +74,7 @@ struct Value {
   Spot spot;
   const clang::FunctionDecl* function = nullptr;
   std::shared_ptr<const Closure> closure;
+  bool small = false;  // a formula that may leave the range of a number; the search notices
 
   static Value of(std::int64_t number) { return {.kind = Kind::kNumber, .number = number}; }
   static Value of(std::string formula) {
@@ -117,7 +118,7 @@ struct Facts {
 
 class DriverUnit {
  public:
-  DriverUnit(clang::ASTContext& context, std::string directory, Driver& driver);
+  DriverUnit(clang::ASTContext& context, std::string directory, bool counts, Driver& driver);
 
   void read();  // throws tomos::Error
 
@@ -125,8 +126,9 @@ class DriverUnit {
   enum class Leaf : std::uint8_t {
     kLock,
     kCondition,
+    kMeeting,
     kThread,
-    kThreads,  // std::vector<std::thread>
+    kList,  // std::vector of threads or of functions
     kTruth,
     kNumber,
     kPointer,
@@ -151,6 +153,8 @@ class DriverUnit {
   struct Guard {
     std::vector<Spot> locks;
     bool owns = true;
+    bool shared = false;
+    std::string owns_if;  // variable that says whether it does
   };
   struct Target {  // of break or continue
     std::string label;
@@ -195,6 +199,7 @@ class DriverUnit {
   void abstracted(const std::string& kind, const std::string& what, clang::SourceLocation at);
   std::string unique(const std::string& path);
   std::string declare(const Spot& spot, clang::SourceLocation at);
+  std::string declare_as(const std::string& path, const std::string& type);
   std::string local(const std::string& wanted, const std::string& type);
   std::string temporary(const std::string& type);
   void emit(const std::string& text, clang::SourceLocation at);
@@ -205,6 +210,7 @@ class DriverUnit {
   bool is_kept(const std::string& key) const { return !facts_.unkept.contains(key); }
   std::string type_of(const std::string& key, Leaf leaf) const;
   void assigned(const std::string& key, const Value& value);
+  Value more(const Meaning& of, const Value& old, std::int64_t by);
   bool is_foreign(const clang::Decl& decl) const;
   const Uses& uses() const { return uses_; }
   void look_at(const clang::Stmt* of);
@@ -221,6 +227,7 @@ class DriverUnit {
   void initialize(const Spot& spot, const clang::Expr* with, clang::SourceLocation at);
   void initialize_all(const Spot& spot, clang::SourceLocation at);  // as `new T()` does
   void construct(const Spot& spot, const clang::CXXConstructExpr& of);
+  void fill(const Spot& list, const clang::Expr* with, clang::SourceLocation at);
   void destroy(const Spot& spot, clang::SourceLocation at);
   std::string known(const Value& value, bool truth);  // in the Boolean program
   Value atomic_operation(const Spot& spot, llvm::StringRef name, const clang::CallExpr& of,
@@ -231,6 +238,7 @@ class DriverUnit {
   void block(llvm::ArrayRef<const clang::Stmt*> list, clang::SourceLocation end);
   void declaration(const clang::VarDecl& variable);
   bool guard(const clang::VarDecl& variable);
+  void try_guard(Guard& guard, clang::SourceLocation at);
   void branch(const clang::IfStmt& of);
   void loop(const clang::Stmt* init, const clang::Expr* condition, const clang::Expr* step,
             const clang::Stmt* body, bool body_first, clang::SourceLocation at);
@@ -241,7 +249,7 @@ class DriverUnit {
   void leave_scope(clang::SourceLocation at);
   void turn(std::vector<Target>& targets, clang::SourceLocation at);
   void label(const std::string& name, clang::SourceLocation at);
-  void acquire(const Spot& lock, clang::SourceLocation at);
+  void acquire(const Spot& lock, clang::SourceLocation at, bool shared = false);
   void release(const Spot& lock, clang::SourceLocation at);
   void begin_section(clang::SourceLocation at);
   void run_cleanup(const Cleanup& cleanup, clang::SourceLocation at);
@@ -279,15 +287,27 @@ class DriverUnit {
                        const clang::Expr* object, llvm::ArrayRef<const clang::Expr*> arguments);
   Value start(const Value& callable, std::vector<Value> arguments, clang::SourceLocation at);
   Value start(llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceLocation at);
+  Value start_async(llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceLocation at);
   void join(const Spot& thread, clang::SourceLocation at);
-  Value try_lock(const Spot& lock, clang::SourceLocation at);
   void wait(const Spot& condition, const Spot& lock, bool timed, clang::SourceLocation at);
   void assertion(const clang::Expr* condition, clang::SourceLocation at);
   bool is_transaction(const clang::FunctionDecl& function);
   bool waits(const clang::Stmt* of, std::set<const clang::FunctionDecl*>& seen) const;
 
+  // driver_meetings.cpp.
+  std::string meeting(const Spot& spot, const std::string& part = "");
+  void make_meeting(const Spot& spot, const Value& count, clang::SourceLocation at);
+  void acquire_shared_lock(const Spot& lock, bool shared, clang::SourceLocation at);
+  void release_shared_lock(const Spot& lock, clang::SourceLocation at);
+  Value try_lock(const Spot& lock, bool shared, bool timed, clang::SourceLocation at);
+  Value meet(const Spot& spot, llvm::StringRef what, const std::vector<Value>& given,
+             clang::SourceLocation at);
+  void call_once(const clang::CallExpr& of);
+  std::optional<Value> semaphore_function(llvm::StringRef name, const clang::CallExpr& of);
+
   clang::ASTContext& context_;
   FileNumbers files_;
+  bool keeps_counts_;  // numbers that are counted up and down are kept, as if they stayed small
   Driver& driver_;
   Facts facts_;
   Uses uses_;
@@ -301,7 +321,8 @@ class DriverUnit {
   std::vector<std::string> order_;              // of shared_
   std::map<std::string, Value> pointers_;       // by path: what is known of them
   std::map<std::string, std::size_t> threads_;  // by path: which it is
-  std::map<std::string, std::size_t> counts_;   // by path: threads in a vector
+  std::map<std::string, std::size_t> counts_;   // by path: what is in a list
+  std::map<std::string, int> sizes_;            // by path: counts of latches and barriers
   std::set<std::string> initialized_;           // pointers
   std::vector<Started> started_;
   std::set<std::string> paths_;

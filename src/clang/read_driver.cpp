@@ -19,8 +19,8 @@ namespace {
 
 class DriverConsumer : public clang::ASTConsumer {
  public:
-  DriverConsumer(Driver& driver, std::optional<Error>& error, std::string directory)
-      : driver_(driver), error_(error), directory_(std::move(directory)) {}
+  DriverConsumer(Driver& driver, bool counts, std::optional<Error>& error, std::string directory)
+      : driver_(driver), counts_(counts), error_(error), directory_(std::move(directory)) {}
 
   bool shouldSkipFunctionBody(clang::Decl* decl) override {
     const clang::SourceManager& manager = decl->getASTContext().getSourceManager();
@@ -29,7 +29,7 @@ class DriverConsumer : public clang::ASTConsumer {
   void HandleTranslationUnit(clang::ASTContext& context) override {
     if (context.getDiagnostics().hasErrorOccurred()) return;
     try {
-      DriverUnit(context, directory_, driver_).read();
+      DriverUnit(context, directory_, counts_, driver_).read();
     } catch (Error& error) {
       error_ = std::move(error);
     }
@@ -37,30 +37,32 @@ class DriverConsumer : public clang::ASTConsumer {
 
  private:
   Driver& driver_;
+  bool counts_;
   std::optional<Error>& error_;
   std::string directory_;
 };
 
 class DriverAction : public clang::ASTFrontendAction {
  public:
-  DriverAction(Driver& driver, std::optional<Error>& error, std::string directory)
-      : driver_(driver), error_(error), directory_(std::move(directory)) {}
+  DriverAction(Driver& driver, bool counts, std::optional<Error>& error, std::string directory)
+      : driver_(driver), counts_(counts), error_(error), directory_(std::move(directory)) {}
 
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef /*file*/) override {
     compiler.getFrontendOpts().SkipFunctionBodies = true;
-    return std::make_unique<DriverConsumer>(driver_, error_, directory_);
+    return std::make_unique<DriverConsumer>(driver_, counts_, error_, directory_);
   }
 
  private:
   Driver& driver_;
+  bool counts_;
   std::optional<Error>& error_;
   std::string directory_;
 };
 
 }  // namespace
 
-Result<DriverSources> read_driver(const Options& options) {
+Result<DriverSources> read_driver(const Options& options, bool counts) {
   const auto commands = commands_for(options.build, options.files);
   if (!commands) return std::unexpected(commands.error());
   if (commands->size() != 1) {
@@ -86,7 +88,8 @@ Result<DriverSources> read_driver(const Options& options) {
   clang::TextDiagnosticPrinter printer(stream, shown_how.get());
   clang::tooling::ToolInvocation invocation(
       arguments_for(command, options.flags),
-      std::make_unique<DriverAction>(sources.driver, error, command.Directory), files.get());
+      std::make_unique<DriverAction>(sources.driver, counts, error, command.Directory),
+      files.get());
   invocation.setDiagnosticConsumer(&printer);
   if (!invocation.run()) {
     sources.left_out.push_back({.file = shown(command.Filename), .messages = std::move(messages)});
@@ -103,6 +106,7 @@ Result<DriverSources> read_driver(const Options& options) {
 }  // namespace tomos::cpp
 
 extern "C" [[gnu::visibility("default")]] void tomos_read_driver(
-    const tomos::cpp::Options& options, tomos::Result<tomos::cpp::DriverSources>& result) {
-  result = tomos::cpp::read_driver(options);
+    const tomos::cpp::Options& options, bool counts,
+    tomos::Result<tomos::cpp::DriverSources>& result) {
+  result = tomos::cpp::read_driver(options, counts);
 }

@@ -28,6 +28,9 @@ struct Driver {
   std::map<std::string, std::vector<std::string>> abstracted;  // by what was done: to what, where
   std::set<std::string> atomics;                               // variables, as C++ has it
   bool assertions = true;                                      // all were kept
+  // Numbers are kept that are counted up and down, as long as they stay small: whether they do is
+  // for the search to say. Only if it was not told to do without.
+  bool counts = false;
 };
 
 struct DriverSources {
@@ -36,6 +39,6 @@ struct DriverSources {
 };
 
 inline constexpr const char* kReadDriver = "tomos_read_driver";
-using ReadDriver = void(const Options& options, Result<DriverSources>& result);
+using ReadDriver = void(const Options& options, bool counts, Result<DriverSources>& result);
 
 }  // namespace tomos::cpp

@@ -59,11 +59,11 @@ Result<cpp::TmSources> read_tm(const cpp::TmOptions& options) {
   return result;
 }
 
-Result<cpp::DriverSources> read_driver(const cpp::Options& options) {
+Result<cpp::DriverSources> read_driver(const cpp::Options& options, bool counts) {
   const auto read = load<cpp::ReadDriver>(cpp::kReadDriver);
   if (!read) return std::unexpected(read.error());
   Result<cpp::DriverSources> result;
-  (*read)(options, result);
+  (*read)(options, counts, result);
   return result;
 }
 

@@ -13,7 +13,7 @@ namespace tomos {
 
 Result<cpp::Sources> read_cpp(const cpp::Options& options);
 Result<cpp::TmSources> read_tm(const cpp::TmOptions& options);
-Result<cpp::DriverSources> read_driver(const cpp::Options& options);
+Result<cpp::DriverSources> read_driver(const cpp::Options& options, bool counts);
 
 // With the macros that we ship, and, if asked for, with attributes on the locks of the system.
 Result<std::vector<core::CompilerWarning>> check_cpp(const cpp::Options& options,

@@ -188,11 +188,11 @@ void describe(Report& report, const model::Program& program, const model::Search
 }
 
 // Of a C++ driver, or as it is written.
-Result<DriverProgram> load_program(const ModelOptions& options) {
+Result<DriverProgram> load_program(const ModelOptions& options, bool counts) {
   if (const auto named = check_named(options.sources, "model"); !named) {
     return std::unexpected(named.error());
   }
-  if (options.from_cpp) return load_driver(options.sources);
+  if (options.from_cpp) return load_driver(options.sources, counts);
   const auto& sources = options.sources;
   if (sources.files.size() != 1 || !sources.flags.empty() || !sources.build.empty() ||
       !options.write_bp.empty() || !options.schedule.empty()) {
@@ -216,24 +216,35 @@ Result<void> write_text(const std::string& path, const std::string& text) {
   return file->commit();
 }
 
+Result<void> write_program(const ModelOptions& options, const DriverProgram& loaded) {
+  if (options.write_bp.empty()) return {};
+  return write_text(options.write_bp, loaded.text);
+}
+
+model::Judged search(const ModelOptions& options, const model::Program& program) {
+  ProgressLine line(options.sources.files.front(), options.report.quiet);
+  return model::judge(program, for_search(options, line));
+}
+
 int run(const ModelOptions& options) {
-  const auto loaded = load_program(options);
+  auto loaded = load_program(options, true);
   if (!loaded) return refuse(loaded.error());
-  const model::Program& program = loaded->program;
   const std::string& input = options.sources.files.front();
-  if (!options.write_bp.empty()) {
-    if (const auto done = write_text(options.write_bp, loaded->text); !done) {
-      return refuse(done.error());
-    }
-  }
+  if (const auto done = write_program(options, *loaded); !done) return refuse(done.error());
   auto file = report_file(options.report);
   if (!file) return refuse(file.error());
   stop_on_interrupt("reporting on the states seen so far");
 
   const auto start = std::chrono::steady_clock::now();
-  std::optional<ProgressLine> line(std::in_place, input, options.report.quiet);
-  const model::Judged judged = model::judge(program, for_search(options, *line));
-  line.reset();
+  model::Judged judged = search(options, loaded->program);
+  if (loaded->counts && judged.result.failure == model::Failure::kRange) {
+    // Something that is counted does not stay small: then its values are not kept.
+    loaded = load_program(options, false);
+    if (!loaded) return refuse(loaded.error());
+    if (const auto done = write_program(options, *loaded); !done) return refuse(done.error());
+    judged = search(options, loaded->program);
+  }
+  const model::Program& program = loaded->program;
   const model::SearchResult& result = judged.result;
 
   Report report;

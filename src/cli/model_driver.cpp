@@ -139,10 +139,10 @@ campaign::ScheduleFile schedule_of(const DriverProgram& driver, const model::Sea
   return schedule;
 }
 
-Result<DriverProgram> load_driver(const SourceOptions& sources) {
+Result<DriverProgram> load_driver(const SourceOptions& sources, bool counts) {
   cpp::Options options{.build = sources.build, .files = sources.files, .flags = sources.flags};
   options.flags.push_back("-I" + macro_headers());
-  auto read = read_driver(options);
+  auto read = read_driver(options, counts);
   if (!read) return std::unexpected(read.error());
   DriverProgram made;
   const std::size_t units = read->left_out.empty() ? 1 : 0;
@@ -167,6 +167,7 @@ Result<DriverProgram> load_driver(const SourceOptions& sources) {
   made.text = std::move(driver.text);
   made.atomics = std::move(driver.atomics);
   made.assertions = driver.assertions;
+  made.counts = driver.counts;
   return made;
 }
 

@@ -18,9 +18,11 @@ struct DriverProgram {
   std::vector<std::string> notes;  // what was abstracted
   bool assertions = true;          // all of them are in the program
   std::set<std::string> atomics;   // variables, by their names in C++
+  bool counts = false;             // it is exact only if no value leaves its range
 };
 
-Result<DriverProgram> load_driver(const SourceOptions& sources);
+// `counts`: numbers that are counted up and down are kept, in the hope that they stay small.
+Result<DriverProgram> load_driver(const SourceOptions& sources, bool counts);
 
 // The run that was found, for `tomos replay`: who goes on, until what. Where a thread is in a
 // stretch counts, not how many steps the real program takes to get there.

@@ -144,9 +144,13 @@ Finding deadlock(const Program& program, const SearchResult& result, const Run& 
     } else if (edge != nullptr && edge->kind == Edge::Kind::kJoin) {
       op = "join";
       why.push_back(fmt::format("{} waits for the end of another thread", thread.name));
-    } else {
+    } else if (program.origins.empty()) {
       op = "assume";
       why.push_back(fmt::format("{} waits for its assumption", thread.name));
+    } else {  // there are no assumptions in the source: it is a semaphore or the like
+      const Origin origin = program.origin(here.place);
+      why.push_back(
+          fmt::format("{} waits at {}", thread.name, place_in(origin.file, origin.place)));
     }
     // What it has, before what it wants.
     for (const Event& event : run.events) {

@@ -155,7 +155,12 @@ std::string explain(const Finding& finding, std::size_t columns) {
   if (finding.kind == Kind::kRace) return explain_race(finding, columns);
   if (finding.kind == Kind::kDeadlock) {
     if (!is_predicted(finding)) return "";
-    return wrap("  ", "Then nobody can go on: each waits for a lock that another one holds.",
+    const bool by_locks = std::ranges::none_of(finding.events, [](const Finding::Event& event) {
+      return event.op == "wait" || event.op == "assume" || event.op == "join";
+    });
+    return wrap("  ",
+                by_locks ? "Then nobody can go on: each waits for a lock that another one holds."
+                         : "Then nobody can go on.",
                 columns);
   }
   return "";

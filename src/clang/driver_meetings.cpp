@@ -1,0 +1,223 @@
+// What threads of a driver meet at, other than mutexes and conditions: reader-writer locks,
+// semaphores, latches, barriers, std::call_once. Each is a number that no event tells of, changed
+// in the step that waits for it:
+//
+//   reader-writer lock   how many read; kWriting: one writes
+//   semaphore            its count; if it does not stay small, kMany stands for that or more, and
+//                        may stay when one is taken
+//   latch                how many are still to come
+//   barrier              the same, and a phase that changes when the last one comes
+//   once_flag            0, while somebody is at it 1, when it is done 2
+#include <fmt/format.h>
+
+#include "clang/driver_types.h"
+#include "clang/drivers.h"
+#include "clang/unit.h"
+
+namespace tomos::cpp {
+
+using clang::Expr;
+using clang::SourceLocation;
+
+namespace {
+
+constexpr int kWriting = 17;  // there are at most 16 threads
+constexpr int kMany = 16;
+
+}  // namespace
+
+// The name of its number, which is declared if it is new.
+std::string DriverUnit::meeting(const Spot& spot, const std::string& part) {
+  const std::string path = part.empty() ? spot.path : spot.path + " " + part;
+  if (const auto known_one = shared_.find(path); known_one != shared_.end()) {
+    return known_one->second.name;
+  }
+  const Meeting kind = meeting_of(spot.type);
+  const int most = kind == Meeting::kSharedLock ? kWriting : kind == Meeting::kOnce ? 2 : kMany;
+  return declare_as(path, part.empty() ? fmt::format("state int[0..{}]", most) : "state bool");
+}
+
+void DriverUnit::make_meeting(const Spot& spot, const Value& count, SourceLocation at) {
+  const Meeting kind = meeting_of(spot.type);
+  if (kind == Meeting::kSharedLock || kind == Meeting::kOnce) return;
+  if (!count.is_number() || count.number < 0 || count.number > kMany) {
+    refuse(at, fmt::format("the count of {} is not known, or above {}", spot.path, kMany),
+           "Make it of a small constant.");
+  }
+  const std::string name = meeting(spot);
+  sizes_[spot.path] = static_cast<int>(count.number);
+  if (prologue_) {
+    shared_.at(spot.path).initial = std::to_string(count.number);
+  } else {
+    emit(fmt::format("{} = {};", name, count.number), at);
+  }
+}
+
+// ---- reader-writer locks ----
+
+void DriverUnit::acquire_shared_lock(const Spot& lock, bool shared, SourceLocation at) {
+  const std::string name = meeting(lock);
+  emit(shared ? fmt::format("when ({0} != {1}) {0} = {0} + 1;", name, kWriting)
+              : fmt::format("when ({0} == 0) {0} = {1};", name, kWriting),
+       at);
+}
+
+void DriverUnit::release_shared_lock(const Spot& lock, SourceLocation at) {
+  emit(fmt::format("{0} = {0} == {1} ? 0 : {0} - 1;", meeting(lock), kWriting), at);
+}
+
+// Gets it if it is free, and says so. With a time limit it may also give up, or wait for it.
+Value DriverUnit::try_lock(const Spot& lock, bool shared, bool timed, SourceLocation at) {
+  const std::string done = temporary("bool");
+  const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
+  const std::string name = is_plain ? declare(lock, at) : meeting(lock);
+  if (timed) {
+    abstracted("both outcomes are possible of", "waiting for a lock with a time limit", at);
+    open("if (*)", at);
+    if (is_plain) {
+      emit(fmt::format("acquire {};", name), at);
+    } else {
+      acquire_shared_lock(lock, shared, at);
+    }
+    emit(done + " = true;", at);
+    close();
+    open("else", at);
+    emit(done + " = false;", at);
+    close();
+  } else if (is_plain && is_recursive_lock(lock.type) && held_.contains(name)) {
+    held_.insert(name);
+    return Value::of(1);
+  } else if (is_plain) {
+    emit(done + " = true;", at);
+    open(fmt::format("acquire {} else", name), at);
+    emit(done + " = false;", at);
+    close();
+  } else {
+    const std::string free =
+        fmt::format("{} {} {}", name, shared ? "!=" : "==", shared ? kWriting : 0);
+    const std::string taken = shared ? name + " + 1" : std::to_string(kWriting);
+    emit(fmt::format("{}, {} = {}, {} ? {} : {};", done, name, free, free, taken, name), at);
+  }
+  return Value::of(done);
+}
+
+// ---- the others ----
+
+Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector<Value>& given,
+                       SourceLocation at) {
+  const auto unknown = [&] {
+    refuse(at, fmt::format("what {} does with {} is not known here", what.str(), spot.path),
+           "Of semaphores, latches and barriers the waiting and the arriving are known.");
+  };
+  const auto number = [&](std::int64_t without) -> std::int64_t {
+    if (given.empty()) return without;
+    if (!given[0].is_number() || given[0].number < 0 || given[0].number > kMany) {
+      refuse(at, "by how many this changes the count is not known", "Write a small constant.");
+    }
+    return given[0].number;
+  };
+  const std::string name = meeting(spot);
+  const std::string one_less =
+      keeps_counts_ ? name + " - 1" : fmt::format("{0} == {1} && * ? {1} : {0} - 1", name, kMany);
+  switch (meeting_of(spot.type)) {
+    case Meeting::kSemaphore: {
+      if (what == "acquire" || what == "wait") {
+        emit(fmt::format("when ({0} > 0) {0} = {1};", name, one_less), at);
+        return Value::of(0);
+      }
+      if (what == "release" || what == "post") {
+        driver_.counts = keeps_counts_;
+        const std::string sum = fmt::format("{} + {}", name, number(1));
+        emit(keeps_counts_ ? fmt::format("{} = {};", name, sum)
+                           : fmt::format("{0} = {1} > {2} ? {2} : {1};", name, sum, kMany),
+             at);
+        return Value::of(0);
+      }
+      if (!what.starts_with("try")) unknown();
+      const std::string done = temporary("bool");
+      if (what == "try_acquire" || what == "trywait") {
+        emit(fmt::format("{0}, {1} = {1} > 0, {1} == 0 ? 0 : {2};", done, name, one_less), at);
+        return Value::of(done);
+      }
+      abstracted("both outcomes are possible of", "waiting for a semaphore with a time limit", at);
+      open("if (*)", at);
+      emit(fmt::format("when ({0} > 0) {0} = {1};", name, one_less), at);
+      emit(done + " = true;", at);
+      close();
+      open("else", at);
+      emit(done + " = false;", at);
+      close();
+      return Value::of(done);
+    }
+    case Meeting::kLatch:
+      if (what == "count_down" || what == "arrive_and_wait") {
+        emit(fmt::format("{0} = {0} - {1};", name, number(1)), at);
+      }
+      if (what == "wait" || what == "arrive_and_wait") {
+        emit(fmt::format("assume({} == 0);", name), at);
+      } else if (what == "try_wait") {
+        const std::string done = temporary("bool");
+        emit(fmt::format("{} = {} == 0;", done, name), at);
+        return Value::of(done);
+      } else if (what != "count_down") {
+        unknown();
+      }
+      return {};
+    case Meeting::kBarrier: {
+      if ((what != "arrive_and_wait" && what != "wait") || !sizes_.contains(spot.path)) unknown();
+      const std::string phase = meeting(spot, "phase");
+      const std::string mine = temporary("bool");
+      emit(fmt::format("{0}, {1}, {2} = {2}, {1} == 1 ? {3} : {1} - 1, {1} == 1 ? !{2} : {2};",
+                       mine, name, phase, sizes_[spot.path]),
+           at);
+      emit(fmt::format("assume({} != {});", phase, mine), at);
+      return {};
+    }
+    case Meeting::kSharedLock:
+    case Meeting::kOnce:
+    case Meeting::kNone:
+      break;
+  }
+  unknown();
+  return {};
+}
+
+void DriverUnit::call_once(const clang::CallExpr& of) {
+  const SourceLocation at = of.getExprLoc();
+  const std::string name = meeting(spot(of.getArg(0)));
+  const Expr* callee = of.getArg(1);
+  const Value callable = callee->isGLValue() && !callee->getType()->isFunctionType()
+                             ? load(place(callee), at)
+                             : value(callee);
+  std::vector<Value> arguments;
+  for (unsigned i = 2; i < of.getNumArgs(); ++i) arguments.push_back(argument(of.getArg(i), {}));
+  const std::string first = temporary("bool");
+  emit(fmt::format("{0}, {1} = {1} == 0, {1} == 0 ? 1 : {1};", first, name), at);
+  open(fmt::format("if ({})", first), at);
+  invoke(callable, arguments, at);
+  emit(fmt::format("{} = 2;", name), at);
+  close();
+  emit(fmt::format("assume({} == 2);", name), at);
+}
+
+// sem_wait(&s) and such.
+std::optional<Value> DriverUnit::semaphore_function(llvm::StringRef name,
+                                                    const clang::CallExpr& of) {
+  if (!name.starts_with("sem_") || of.getNumArgs() == 0) return std::nullopt;
+  const SourceLocation at = of.getExprLoc();
+  const Value leads = value(of.getArg(0));
+  if (leads.kind != Value::Kind::kPointer || meeting_of(leads.spot.type) != Meeting::kSemaphore) {
+    refuse(at, "which semaphore this is is not known", "Use one that has a name.");
+  }
+  const llvm::StringRef what = name.drop_front(4);
+  if (what == "init") {
+    make_meeting(leads.spot, value(of.getArg(2)), at);
+    return Value::of(0);
+  }
+  if (what == "destroy") return Value::of(0);
+  const Value result = meet(leads.spot, what == "timedwait" ? "try_timed" : what, {}, at);
+  if (result.is_number()) return result;
+  return Value::of(fmt::format("({} ? 0 : 1)", result.formula));
+}
+
+}  // namespace tomos::cpp

@@ -99,21 +99,59 @@ void DriverUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation end) {
   frames_.back().scopes.emplace_back();
   const bool was_atomic = in_atomic_;
   const bool was_not_atomic = not_atomic_;
+  // A critical section that is in one block: lock(), and unlock() behind it; or what an if does
+  // that has tried to get the lock.
+  if (const std::string tried = std::exchange(tried_, ""); !tried.empty() && held_.empty()) {
+    if (is_given_back(tried, list)) begin_section(list.front()->getBeginLoc());
+  }
   for (std::size_t i = 0; i < list.size(); ++i) {
-    // A critical section that is in one block: lock(), and unlock() behind it.
     if (const Expr* lock = lock_call(list[i], true); lock != nullptr && held_.empty()) {
-      const std::string wanted = spot(lock).path;
-      const bool ends_here = std::ranges::any_of(list.drop_front(i + 1), [&](const Stmt* later) {
-        const Expr* unlocked = lock_call(later, false);
-        return unlocked != nullptr && spot(unlocked).path == wanted;
-      });
-      if (ends_here) begin_section(list[i]->getBeginLoc());
+      if (is_given_back(spot(lock).path, list.drop_front(i + 1))) {
+        begin_section(list[i]->getBeginLoc());
+      }
     }
     statement(list[i]);
   }
   leave_scope(end);
   in_atomic_ = was_atomic;
   not_atomic_ = was_not_atomic;
+}
+
+bool DriverUnit::is_given_back(const std::string& lock, llvm::ArrayRef<const Stmt*> in) {
+  return std::ranges::any_of(in, [&](const Stmt* later) {
+    const Expr* unlocked = lock_call(later, false);
+    return unlocked != nullptr && spot(unlocked).path == lock;
+  });
+}
+
+// The object of `if (m.try_lock())`, `if (pthread_mutex_trylock(&m) == 0)`.
+const Expr* DriverUnit::tried_lock(const Expr* condition) {
+  const Expr* of = condition->IgnoreParenImpCasts();
+  if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(of)) {
+    const Expr* object = member->getImplicitObjectArgument();
+    const bool tries = plain_name(*member->getMethodDecl()).starts_with("try_lock");
+    return tries && is_any_lock_type(object->getType()) ? object : nullptr;
+  }
+  const auto* test = llvm::dyn_cast<clang::BinaryOperator>(of);
+  const auto* inverted = llvm::dyn_cast<clang::UnaryOperator>(of);
+  const Expr* asked = nullptr;
+  if (test != nullptr && test->getOpcode() == clang::BO_EQ &&
+      test->getRHS()->isNullPointerConstant(context_, Expr::NPC_ValueDependentIsNotNull) !=
+          Expr::NPCK_NotNull) {
+    asked = test->getLHS();
+  } else if (inverted != nullptr && inverted->getOpcode() == clang::UO_LNot) {
+    asked = inverted->getSubExpr();
+  }
+  const auto* call =
+      asked == nullptr ? nullptr : llvm::dyn_cast<clang::CallExpr>(asked->IgnoreParenImpCasts());
+  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
+  if (callee == nullptr || call->getNumArgs() == 0) return nullptr;
+  const llvm::StringRef name = plain_name(*callee);
+  if (!name.starts_with("pthread_") || !name.contains("try")) return nullptr;
+  const auto* address =
+      llvm::dyn_cast<clang::UnaryOperator>(call->getArg(0)->IgnoreParenImpCasts());
+  return address != nullptr && address->getOpcode() == clang::UO_AddrOf ? address->getSubExpr()
+                                                                        : nullptr;
 }
 
 // The object of m.lock(), pthread_mutex_lock(&m), or of their counterparts.
@@ -199,9 +237,18 @@ void DriverUnit::run_cleanup(const Cleanup& cleanup, SourceLocation at) {
     case Cleanup::Kind::kDestroy:
       return destroy(cleanup.spot, at);
     case Cleanup::Kind::kJoin:
-      if (threads_.contains(cleanup.spot.path)) join(cleanup.spot, at);
+      for (const Spot& thread : threads_in(cleanup.spot)) join(thread, at);
       return;
   }
+}
+
+// A thread, or those in a list, that are not joined yet.
+std::vector<Spot> DriverUnit::threads_in(const Spot& spot) const {
+  std::vector<Spot> all;
+  for (const auto& [path, number] : threads_) {
+    if (path == spot.path || path.starts_with(spot.path + "[")) all.push_back({.path = path});
+  }
+  return all;
 }
 
 // On the way out of all blocks but the first `scopes`: what is left stays open for what is written
@@ -394,8 +441,7 @@ void DriverUnit::declaration(const VarDecl& variable) {
     frames_.back().scopes.back().cleanups.push_back(
         {.kind = Cleanup::Kind::kDestroy, .spot = made_at, .at = at});
   }
-  if (leaf == Leaf::kThread && record != nullptr &&
-      (record->getName() == "jthread" || record->getName() == "future")) {
+  if (is_joined_at_end(leaf == Leaf::kThread ? type : contained_type(type))) {
     frames_.back().scopes.back().cleanups.push_back(
         {.kind = Cleanup::Kind::kJoin, .spot = made_at, .at = at});
   }
@@ -429,7 +475,9 @@ void DriverUnit::branch(const clang::IfStmt& of) {
     const auto held = held_;
     const auto guards = frames_.back().guards;
     open(fmt::format("if ({})", known(test, true)), at);
+    if (const Expr* lock = tried_lock(of.getCond())) tried_ = spot(lock).path;
     alone(of.getThen());
+    tried_.clear();
     close();
     const bool then_leaves =
         out_->size() >= 2 && (*out_)[out_->size() - 2].text.starts_with("goto ");

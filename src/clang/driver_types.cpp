@@ -68,6 +68,12 @@ bool is_thread_type(QualType type) {
   return name == "thread" || name == "jthread" || name == "future" || is_alias(type, "pthread_t");
 }
 
+bool is_joined_at_end(QualType type) {
+  if (type.isNull()) return false;
+  const std::string name = std_name(type);
+  return name == "jthread" || name == "future";
+}
+
 bool is_flag_type(QualType type) { return std_name(type) == "atomic_flag"; }
 
 bool is_atomic_type(QualType type) {

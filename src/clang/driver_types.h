@@ -13,9 +13,10 @@ namespace tomos::cpp {
 bool is_lock_type(clang::QualType type);  // std::mutex, pthread_mutex_t
 bool is_recursive_lock(clang::QualType type);
 bool is_condition_type(clang::QualType type);
-bool is_thread_type(clang::QualType type);  // std::thread, pthread_t, std::future
-bool is_flag_type(clang::QualType type);    // std::atomic_flag
-bool is_atomic_type(clang::QualType type);  // std::atomic<T>, _Atomic
+bool is_thread_type(clang::QualType type);    // std::thread, pthread_t, std::future
+bool is_joined_at_end(clang::QualType type);  // std::jthread, std::future; not if there is no type
+bool is_flag_type(clang::QualType type);      // std::atomic_flag
+bool is_atomic_type(clang::QualType type);    // std::atomic<T>, _Atomic
 bool is_smart_pointer(clang::QualType type);
 bool is_function_object(clang::QualType type);  // std::function, or what a lambda makes
 bool is_unknown_meeting(clang::QualType type);  // promises and such

@@ -253,7 +253,10 @@ class DriverUnit {
   void release(const Spot& lock, clang::SourceLocation at);
   void begin_section(clang::SourceLocation at);
   void run_cleanup(const Cleanup& cleanup, clang::SourceLocation at);
+  std::vector<Spot> threads_in(const Spot& spot) const;
   const clang::Expr* lock_call(const clang::Stmt* of, bool locks);
+  const clang::Expr* tried_lock(const clang::Expr* condition);
+  bool is_given_back(const std::string& lock, llvm::ArrayRef<const clang::Stmt*> in);
   bool makes_threads(const clang::Stmt* of) const;
 
   // driver_exprs.cpp.
@@ -328,6 +331,7 @@ class DriverUnit {
   std::set<std::string> paths_;
   std::set<std::string> live_names_;  // of the thread
   std::multiset<std::string> held_;   // locks, as far as the text shows
+  std::string tried_;                 // path of the lock that is held in the block that comes
   bool in_atomic_ = false;
   bool not_atomic_ = false;
   bool prologue_ = true;  // main has done nothing yet that others could see

@@ -237,7 +237,9 @@ int run(const ModelOptions& options) {
 
   const auto start = std::chrono::steady_clock::now();
   model::Judged judged = search(options, loaded->program);
-  if (loaded->counts && judged.result.failure == model::Failure::kRange) {
+  const bool too_large = judged.result.failure == model::Failure::kRange ||
+                         judged.result.end == model::SearchResult::End::kMemory;
+  if (loaded->counts && too_large) {
     // Something that is counted does not stay small: then its values are not kept.
     loaded = load_program(options, false);
     if (!loaded) return refuse(loaded.error());

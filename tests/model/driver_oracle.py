@@ -24,10 +24,15 @@ HEAD = """#include <tomos/tomos.h>
 #include <atomic>
 #include <cassert>
 #include <pthread.h>
+#include <semaphore.h>
 
 static bool b0, b1;
 static std::atomic<bool> a0, a1;
-static int n0;
+static int n0, c0;
+static std::atomic<int> k0;
+static pthread_rwlock_t r0 = PTHREAD_RWLOCK_INITIALIZER;
+static sem_t s0;
+static pthread_barrier_t p0;
 static pthread_mutex_t m0 = PTHREAD_MUTEX_INITIALIZER, m1 = PTHREAD_MUTEX_INITIALIZER;
 
 struct Guard {
@@ -38,6 +43,8 @@ struct Guard {
 """
 MAIN = """
 int main() {
+  sem_init(&s0, 0, 1);
+  pthread_barrier_init(&p0, nullptr, 2);
   pthread_t threads[2];
   pthread_create(&threads[0], nullptr, t0, nullptr);
   pthread_create(&threads[1], nullptr, t1, nullptr);
@@ -59,7 +66,7 @@ class Writer:
         if kind < 4:
             return self.pick("b0", "b1", "a0.load()", "a1.load()", *names)
         if kind == 4:
-            return self.pick("n0 > 1", "n0 == 0", "true", "false")
+            return self.pick("n0 > 1", "n0 == 0", "true", "false", "c0 > 0", "c0 == 2", "k0 == 1", "k0.load() < 2", "c0 != 0")
         if kind == 5:
             return f"!({self.condition(names, depth + 1)})"
         return f"({self.condition(names, depth + 1)} {self.pick('&&', '||', '==', '!=')} {self.condition(names, depth + 1)})"
@@ -75,14 +82,16 @@ class Writer:
         return self.statements(names, functions, held, depth + 1, indent + "  ")
 
     def statement(self, names, functions, held, depth, indent):
-        kind = self.random.randrange(16 if depth < 2 else 7)
+        kind = self.random.randrange(22 if depth < 2 else 7)
         cond = lambda: self.condition(names)
         if kind < 2:
             return [f"{indent}{self.pick('b0', 'b1')} = {cond()};"]
         if kind == 2:
             return [f"{indent}{self.pick('a0', 'a1')} = {cond()};"]
         if kind == 3:
-            return [f"{indent}n0 {self.pick('+=', '=')} {self.pick('1', 'n0 - 1')};"]
+            return [indent + self.pick("n0 += 1;", "n0 = n0 - 1;", "++c0;", "c0--;", "c0 += 2;", "c0 = 1;", "++k0;", "k0 -= 1;",
+                                       "k0.fetch_add(2);", "k0 = 0;", f"if (k0++ == 1) b1 = {cond()};", f"b0 = --k0 == 0;",
+                                       "c0 = 0;", "if (c0++ == 0) b1 = true;")]
         if kind == 4:
             self.locals += 1
             name = f"l{self.locals}"
@@ -110,6 +119,28 @@ class Writer:
                 return [f"{indent}{{", f"{indent}  Guard guard({lock});", *inner, indent + "}"]
             return [f"{indent}pthread_mutex_lock(&{lock});", f"{indent}{{", *inner, indent + "}",
                     f"{indent}pthread_mutex_unlock(&{lock});"]
+        if kind == 16:
+            lock = self.pick("m0", "m1")
+            if lock in held:
+                return []
+            inner = self.block(names, functions, held | {lock}, depth, indent)
+            after = self.block(names, functions, held, depth, indent) if self.random.randrange(2) else []
+            return [f"{indent}if (pthread_mutex_trylock(&{lock}) == 0) {{", *inner, f"{indent}  pthread_mutex_unlock(&{lock});",
+                    *([f"{indent}}} else {{", *after] if after else []), indent + "}"]
+        if kind in (17, 18) and "r0" not in held:
+            inner = self.block(names, functions, held | {"r0"}, depth, indent)
+            if self.random.randrange(4) == 0:
+                return [f"{indent}if (pthread_rwlock_try{self.pick('rd', 'wr')}lock(&r0) == 0) {{", *inner,
+                        f"{indent}  pthread_rwlock_unlock(&r0);", indent + "}"]
+            return [f"{indent}pthread_rwlock_{self.pick('rd', 'wr')}lock(&r0);", f"{indent}{{", *inner, indent + "}",
+                    f"{indent}pthread_rwlock_unlock(&r0);"]
+        if kind in (19, 20) and "s0" not in held:
+            if self.random.randrange(4) == 0:
+                return [indent + self.pick("sem_post(&s0);", "sem_wait(&s0);", f"b1 = sem_trywait(&s0) == 0;")]
+            inner = self.block(names, functions, held | {"s0"}, depth, indent)
+            return [f"{indent}sem_wait(&s0);", f"{indent}{{", *inner, indent + "}", f"{indent}sem_post(&s0);"]
+        if kind == 21 and depth == 0 and not held:
+            return [f"{indent}pthread_barrier_wait(&p0);"]
         if kind == 12 and functions and not held:
             return [f"{indent}{self.pick(*functions)}({cond()});"]
         if kind == 13:

@@ -304,6 +304,11 @@ void DriverUnit::initialize(const Spot& spot, const Expr* with, SourceLocation a
       return fill(spot, with, at);
     case Leaf::kMeeting: {
       const auto* made_of = llvm::dyn_cast<clang::CXXConstructExpr>(plain);
+      if (made_of != nullptr && made_of->getNumArgs() > 1 &&
+          !llvm::isa<clang::CXXDefaultArgExpr>(made_of->getArg(1))) {
+        refuse(at, fmt::format("{} calls a function when all have come", spot.path),
+               "Let one of the threads call it, between two barriers.");
+      }
       if (made_of != nullptr && made_of->getNumArgs() > 0) {
         make_meeting(spot, value(made_of->getArg(0)), at);
       }

@@ -71,6 +71,7 @@ Value DriverUnit::try_lock(const Spot& lock, bool shared, bool timed, SourceLoca
   const std::string done = temporary("bool");
   const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
   const std::string name = is_plain ? declare(lock, at) : meeting(lock);
+  if (tried_.empty()) note_open_section(at);
   if (timed) {
     abstracted("both outcomes are possible of", "waiting for a lock with a time limit", at);
     open("if (*)", at);

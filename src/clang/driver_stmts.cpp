@@ -102,7 +102,11 @@ void DriverUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation end) {
   // A critical section that is in one block: lock(), and unlock() behind it; or what an if does
   // that has tried to get the lock.
   if (const std::string tried = std::exchange(tried_, ""); !tried.empty() && held_.empty()) {
-    if (is_given_back(tried, list)) begin_section(list.front()->getBeginLoc());
+    if (is_given_back(tried, list)) {
+      begin_section(list.front()->getBeginLoc());
+    } else {
+      note_open_section(end);
+    }
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
     if (const Expr* lock = lock_call(list[i], true); lock != nullptr && held_.empty()) {
@@ -180,6 +184,12 @@ const Expr* DriverUnit::lock_call(const Stmt* of, bool locks) {
                                                                         : nullptr;
 }
 
+// A critical section that is none of those that are known to end.
+void DriverUnit::note_open_section(SourceLocation at) {
+  if (!held_.empty() || in_atomic_ || not_atomic_) return;
+  abstracted("critical sections that do not end where they begin are no transactions:", "", at);
+}
+
 void DriverUnit::begin_section(SourceLocation at) {
   if (in_atomic_ || not_atomic_) return;
   const std::string in = frames_.back().function->getQualifiedNameAsString();
@@ -195,9 +205,7 @@ void DriverUnit::acquire(const Spot& lock, SourceLocation at, bool shared) {
   if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
   const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
   const std::string name = is_plain ? declare(lock, at) : meeting(lock);
-  if (held_.empty() && !in_atomic_ && !not_atomic_) {
-    abstracted("critical sections that do not end where they begin are no transactions:", "", at);
-  }
+  note_open_section(at);
   held_.insert(name);
   if (is_recursive_lock(lock.type) && held_.count(name) > 1) return;
   if (!is_plain) return acquire_shared_lock(lock, shared, at);
@@ -459,7 +467,11 @@ void DriverUnit::branch(const clang::IfStmt& of) {
   frames_.back().scopes.emplace_back();
   statement(of.getInit());
   if (of.getConditionVariable() != nullptr) declaration(*of.getConditionVariable());
+  const Expr* const lock = tried_lock(of.getCond());
+  const std::string tried = lock == nullptr ? "" : spot(lock).path;
+  tried_ = tried;
   const Value test = truth(of.getCond());
+  tried_.clear();
   const auto alone = [&](const Stmt* body) {
     if (body == nullptr) return;
     if (llvm::isa<clang::CompoundStmt>(body)) return statement(body);
@@ -475,7 +487,7 @@ void DriverUnit::branch(const clang::IfStmt& of) {
     const auto held = held_;
     const auto guards = frames_.back().guards;
     open(fmt::format("if ({})", known(test, true)), at);
-    if (const Expr* lock = tried_lock(of.getCond())) tried_ = spot(lock).path;
+    tried_ = tried;
     alone(of.getThen());
     tried_.clear();
     close();

@@ -4,8 +4,10 @@
 // followed, objects and threads are the ones it makes, pointers lead to them. What each thread does
 // to locks, truth values and data on the way is written down as the code of the Boolean program.
 //
-//  - A lock is a lock, a condition a condition. bool, std::atomic<bool> and std::atomic_flag keep
-//    their values; so does a number, atomic or not, to which only constants are ever assigned.
+//  - A lock is a lock, a condition a condition; what else threads meet at is in
+//    driver_meetings.cpp. bool, std::atomic<bool> and std::atomic_flag keep their values; so does a
+//    number, atomic or not, to which only constants are ever assigned, or that is counted up and
+//    down and stays small.
 //  - Of all other data only the accesses are kept: `int[0..0] balance;` is a variable with one
 //    value, which takes no room in a state; `seen = balance;` reads it, `balance = 0;` writes it. A
 //    condition that depends on it goes both ways.
@@ -120,7 +122,9 @@ class DriverUnit {
  public:
   DriverUnit(clang::ASTContext& context, std::string directory, bool counts, Driver& driver);
 
-  void read();  // throws tomos::Error
+  // Throws tomos::Error, which read_driver.cpp makes a value again. Whatever is refused ends the
+  // reading from deep inside of expressions: as values, errors would be in the way at every call.
+  void read();
 
  private:
   enum class Leaf : std::uint8_t {
@@ -252,6 +256,7 @@ class DriverUnit {
   void acquire(const Spot& lock, clang::SourceLocation at, bool shared = false);
   void release(const Spot& lock, clang::SourceLocation at);
   void begin_section(clang::SourceLocation at);
+  void note_open_section(clang::SourceLocation at);
   void run_cleanup(const Cleanup& cleanup, clang::SourceLocation at);
   std::vector<Spot> threads_in(const Spot& spot) const;
   const clang::Expr* lock_call(const clang::Stmt* of, bool locks);

@@ -38,8 +38,10 @@ Packing::Packing(const Program& program, std::size_t tracked) : tracked_(tracked
     for (std::size_t i = 0; i < 1 + 2 * threads; ++i) add(all);
   }
   first_label_ = at;
-  for (std::uint16_t i = 0; i < 3 * tracked; ++i) {
-    wanted.push_back({.at = i, .bits = static_cast<unsigned>(threads), .label = true});
+  for (std::size_t i = 0; i < 3 * tracked; ++i) {
+    wanted.push_back({.at = static_cast<std::uint16_t>(i),
+                      .bits = static_cast<unsigned>(threads),
+                      .label = true});
   }
   std::ranges::sort(wanted, [](const Wanted& a, const Wanted& b) {
     return std::tie(b.bits, a.label, a.at) < std::tie(a.bits, b.label, b.at);

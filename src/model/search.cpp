@@ -16,8 +16,11 @@ namespace tomos::model {
 
 namespace {
 
-constexpr std::uint32_t kBatch = 256;      // states that are expanded together
-constexpr std::size_t kMostBatches = 128;  // in a round
+constexpr std::uint32_t kBatch = 256;          // states that are expanded together
+constexpr std::size_t kMostBatches = 128;      // in a round
+constexpr std::uint64_t kShareOfBatches = 16;  // they may take that part of the memory
+constexpr std::uint64_t kLikelySuccessors =
+    12;  // of a state; vectors that have grown take twice that
 
 // Successors on their way to a shard.
 struct Parcel {
@@ -46,11 +49,16 @@ std::size_t shard_of(std::uint64_t hash) { return hash % kShards; }
 class Search {
  public:
   Search(const Program& program, const SearchOptions& options)
-      : program_(program), options_(options), memory_(options.memory) {
+      : program_(program),
+        options_(options),
+        memory_(options.memory - options.memory / kShareOfBatches) {
     for (unsigned i = 0; i < std::max(1U, options.jobs); ++i) {
       machines_.push_back(std::make_unique<Machine>(program, options.machine));
     }
     words_ = machines_[0]->words();
+    const std::uint64_t batch = kBatch * kLikelySuccessors * (words_ + 2) * sizeof(std::uint64_t);
+    most_batches_ =
+        std::clamp<std::size_t>(options.memory / kShareOfBatches / batch, 1, kMostBatches);
     for (std::size_t i = 0; i < kShards; ++i)
       shards_.emplace_back(words_, options.compact, memory_);
   }
@@ -114,7 +122,7 @@ class Search {
       std::size_t shard = 0;
       while (shard < kShards) {
         batches_used_ = 0;
-        while (shard < kShards && batches_used_ < kMostBatches) {
+        while (shard < kShards && batches_used_ < most_batches_) {
           if (done[shard] == end[shard]) {
             ++shard;
             continue;
@@ -321,6 +329,7 @@ class Search {
   std::vector<Shard> shards_;
   std::vector<std::unique_ptr<Batch>> batches_;
   std::size_t batches_used_ = 0;
+  std::size_t most_batches_ = 1;
   std::atomic<std::size_t> next_batch_ = 0;
   std::optional<StateId> failed_;
   bool expanding_ = true;

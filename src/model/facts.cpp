@@ -109,7 +109,8 @@ class FactFinder {
           uses.writes |= locks;
         } else if (edge.kind == Edge::Kind::kHeld) {
           uses.reads |= locks;
-        } else {  // nobody can do anything about a lock before it is free, except see that it is not
+        } else {  // nobody can do anything about a lock before it is free, except see that it is
+                  // not
           uses.writes |= locks & tried_;
         }
         break;

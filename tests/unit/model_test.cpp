@@ -135,6 +135,39 @@ TEST(Model, ALostWakeUpIsADeadlock) {
   EXPECT_EQ(result.failure, Failure::kDeadlock);
 }
 
+TEST(Model, WhoTriesALockGetsItIfItIsFree) {
+  const std::string both = R"(lock m;
+    bool inside;
+    thread T[2] {
+      acquire m else { goto out; }
+      assert(!inside);
+      inside = true;
+      inside = false;
+      release m;
+      out: skip;
+    })";
+  EXPECT_EQ(result_of(both).failure, Failure::kNone);
+  const std::string alone = "lock m; thread T { acquire m else { assert(false); } }";
+  EXPECT_EQ(result_of(alone).failure, Failure::kNone);
+  const std::string mine = "lock m; thread T { acquire m; acquire m else { assert(false); } }";
+  EXPECT_EQ(result_of(mine).failure, Failure::kAssertion);
+}
+
+TEST(Model, StateVariablesHaveValuesAndNoEvents) {
+  // As data, `left` would put the transactions in a cycle.
+  const std::string semaphore = R"({} int[0..2] left = 2;
+    thread T[2] {{
+      atomic {{
+        when (left > 0) left = left - 1;
+        left = left + 1;
+      }}
+    }})";
+  EXPECT_EQ(result_of(fmt::format(fmt::runtime(semaphore), "state")).failure, Failure::kNone);
+  EXPECT_EQ(result_of(fmt::format(fmt::runtime(semaphore), "")).failure, Failure::kCycle);
+  // Others could change it: to wait for it is to wait.
+  EXPECT_EQ(result_of("state bool s; thread T { assume(s); }").failure, Failure::kDeadlock);
+}
+
 TEST(Model, AnAssumptionAboutOnesOwnVariablesRulesARunOut) {
   EXPECT_EQ(result_of("thread T { bool a; a = *; assume(a); }").end, SearchResult::End::kAll);
   EXPECT_EQ(result_of("bool x; thread T { assume(x); }").failure, Failure::kDeadlock);

@@ -93,8 +93,9 @@ void DriverUnit::write(const Spot& spot, const Value& value, SourceLocation at) 
       return;
     case Leaf::kLock:
     case Leaf::kCondition:
-    case Leaf::kMeeting:
       return;
+    case Leaf::kMeeting:
+      return make_meeting(spot, value, at);
     case Leaf::kNumber:
       assigned(spot.path, value);
       break;

@@ -490,7 +490,7 @@ Value DriverUnit::value(const Expr* of) {
       const Meaning to = place(inner);
       const Value old = load(to, at);
       const std::int64_t by = unary->isIncrementOp() ? 1 : -1;
-      const Value result = more(to, old, by);
+      Value result = more(to, old, by);
       store(to, result, at);
       if (unary->isPrefix() && to.kind == Meaning::Kind::kLocal) return load(to, at);
       if (unary->isPrefix()) return result;

@@ -27,7 +27,11 @@ constexpr int kMany = 16;
 }  // namespace
 
 // The name of its number, which is declared if it is new.
-std::string DriverUnit::meeting(const Spot& spot, const std::string& part) {
+std::string DriverUnit::meeting(const Spot& spot, SourceLocation at, const std::string& part) {
+  if (spot.blurred) {
+    refuse(at, fmt::format("which element of {} this is is not known", spot.path),
+           "Use one that has a name.");
+  }
   const std::string path = part.empty() ? spot.path : spot.path + " " + part;
   if (const auto known_one = shared_.find(path); known_one != shared_.end()) {
     return known_one->second.name;
@@ -44,7 +48,7 @@ void DriverUnit::make_meeting(const Spot& spot, const Value& count, SourceLocati
     refuse(at, fmt::format("the count of {} is not known, or above {}", spot.path, kMany),
            "Make it of a small constant.");
   }
-  const std::string name = meeting(spot);
+  const std::string name = meeting(spot, at);
   sizes_[spot.path] = static_cast<int>(count.number);
   if (prologue_) {
     shared_.at(spot.path).initial = std::to_string(count.number);
@@ -56,21 +60,22 @@ void DriverUnit::make_meeting(const Spot& spot, const Value& count, SourceLocati
 // ---- reader-writer locks ----
 
 void DriverUnit::acquire_shared_lock(const Spot& lock, bool shared, SourceLocation at) {
-  const std::string name = meeting(lock);
+  const std::string name = meeting(lock, at);
   emit(shared ? fmt::format("when ({0} != {1}) {0} = {0} + 1;", name, kWriting)
               : fmt::format("when ({0} == 0) {0} = {1};", name, kWriting),
        at);
 }
 
 void DriverUnit::release_shared_lock(const Spot& lock, SourceLocation at) {
-  emit(fmt::format("{0} = {0} == {1} ? 0 : {0} - 1;", meeting(lock), kWriting), at);
+  emit(fmt::format("{0} = {0} == {1} ? 0 : {0} - 1;", meeting(lock, at), kWriting), at);
 }
 
 // Gets it if it is free, and says so. With a time limit it may also give up, or wait for it.
 Value DriverUnit::try_lock(const Spot& lock, bool shared, bool timed, SourceLocation at) {
   const std::string done = temporary("bool");
+  if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
   const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
-  const std::string name = is_plain ? declare(lock, at) : meeting(lock);
+  const std::string name = is_plain ? declare(lock, at) : meeting(lock, at);
   if (tried_.empty()) note_open_section(at);
   if (timed) {
     abstracted("both outcomes are possible of", "waiting for a lock with a time limit", at);
@@ -117,7 +122,7 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
     }
     return given[0].number;
   };
-  const std::string name = meeting(spot);
+  const std::string name = meeting(spot, at);
   const std::string one_less =
       keeps_counts_ ? name + " - 1" : fmt::format("{0} == {1} && * ? {1} : {0} - 1", name, kMany);
   switch (meeting_of(spot.type)) {
@@ -166,7 +171,7 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
       return {};
     case Meeting::kBarrier: {
       if ((what != "arrive_and_wait" && what != "wait") || !sizes_.contains(spot.path)) unknown();
-      const std::string phase = meeting(spot, "phase");
+      const std::string phase = meeting(spot, at, "phase");
       const std::string mine = temporary("bool");
       emit(fmt::format("{0}, {1}, {2} = {2}, {1} == 1 ? {3} : {1} - 1, {1} == 1 ? !{2} : {2};",
                        mine, name, phase, sizes_[spot.path]),
@@ -185,7 +190,7 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
 
 void DriverUnit::call_once(const clang::CallExpr& of) {
   const SourceLocation at = of.getExprLoc();
-  const std::string name = meeting(spot(of.getArg(0)));
+  const std::string name = meeting(spot(of.getArg(0)), at);
   const Expr* callee = of.getArg(1);
   const Value callable = callee->isGLValue() && !callee->getType()->isFunctionType()
                              ? load(place(callee), at)
@@ -216,7 +221,7 @@ std::optional<Value> DriverUnit::semaphore_function(llvm::StringRef name,
     return Value::of(0);
   }
   if (what == "destroy") return Value::of(0);
-  const Value result = meet(leads.spot, what == "timedwait" ? "try_timed" : what, {}, at);
+  Value result = meet(leads.spot, what == "timedwait" ? "try_timed" : what, {}, at);
   if (result.is_number()) return result;
   return Value::of(fmt::format("({} ? 0 : 1)", result.formula));
 }

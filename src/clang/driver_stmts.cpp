@@ -204,7 +204,7 @@ void DriverUnit::begin_section(SourceLocation at) {
 void DriverUnit::acquire(const Spot& lock, SourceLocation at, bool shared) {
   if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
   const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
-  const std::string name = is_plain ? declare(lock, at) : meeting(lock);
+  const std::string name = is_plain ? declare(lock, at) : meeting(lock, at);
   note_open_section(at);
   held_.insert(name);
   if (is_recursive_lock(lock.type) && held_.count(name) > 1) return;
@@ -215,7 +215,7 @@ void DriverUnit::acquire(const Spot& lock, SourceLocation at, bool shared) {
 void DriverUnit::release(const Spot& lock, SourceLocation at) {
   if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
   const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
-  const std::string name = is_plain ? declare(lock, at) : meeting(lock);
+  const std::string name = is_plain ? declare(lock, at) : meeting(lock, at);
   if (const auto one = held_.find(name); one != held_.end()) held_.erase(one);
   if (is_recursive_lock(lock.type) && held_.contains(name)) return;
   if (is_plain) {

@@ -81,6 +81,9 @@ void DriverUnit::join(const Spot& thread, SourceLocation at) {
 }
 
 void DriverUnit::wait(const Spot& condition, const Spot& lock, bool timed, SourceLocation at) {
+  if (meeting_of(lock.type) != Meeting::kNone) {
+    refuse(at, "a thread waits with a reader-writer lock", "Let it wait with a std::mutex.");
+  }
   const std::string name = declare(lock, at);
   if (timed) {
     abstracted("waits with a time-out may end at any time:", "", at);

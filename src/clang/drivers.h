@@ -303,7 +303,7 @@ class DriverUnit {
   bool waits(const clang::Stmt* of, std::set<const clang::FunctionDecl*>& seen) const;
 
   // driver_meetings.cpp.
-  std::string meeting(const Spot& spot, const std::string& part = "");
+  std::string meeting(const Spot& spot, clang::SourceLocation at, const std::string& part = "");
   void make_meeting(const Spot& spot, const Value& count, clang::SourceLocation at);
   void acquire_shared_lock(const Spot& lock, bool shared, clang::SourceLocation at);
   void release_shared_lock(const Spot& lock, clang::SourceLocation at);

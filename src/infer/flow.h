@@ -92,8 +92,8 @@ struct Flow {
   std::set<const core::Field*> lock_fields;
   std::set<std::string> locked_classes;
   std::set<const core::Field*> leading_fields;
-  // What methods say is held that nobody ever acquires: not a lock, but the thread or the queue that
-  // they run in. The fields, and who says so.
+  // What methods say is held that nobody ever acquires: not a lock, but the thread or the queue
+  // that they run in. The fields, and who says so.
   std::set<const core::Field*> role_fields;
   std::set<MethodLock> roles;
 

@@ -255,10 +255,10 @@ std::optional<Type> Classes::find_type(EnvId env, LockId lock) {
   switch (of.kind) {
     case Lock::Kind::kNone:
     case Lock::Kind::kAlways:
+    case Lock::Kind::kThread:
       return Type{.name = "Object"};
     case Lock::Kind::kUnknown:
       return std::nullopt;
-    case Lock::Kind::kThread:
     case Lock::Kind::kGhost: {
       const Type* type = lookup(env, of.name);
       if (type == nullptr || type->name != "ghost") return std::nullopt;

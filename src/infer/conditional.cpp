@@ -46,7 +46,7 @@ std::optional<bool> Conditionals::known(Predicate p) const {
       break;
   }
   if (kind == Lock::Kind::kNone) return false;
-  if (kind == Lock::Kind::kAlways) return true;
+  if (kind == Lock::Kind::kAlways || kind == Lock::Kind::kThread) return true;
   return std::nullopt;
 }
 

@@ -231,7 +231,7 @@ bool Requirements::can_name(MethodId method, LockId lock) const {
 }
 
 Requirements::Status Requirements::status(MethodId method, const Holds& holds, LockId lock) const {
-  if (lock == Locks::kAlways) return Status::kHeld;
+  if (lock == Locks::kAlways || lock == Locks::kThread) return Status::kHeld;
   if (const auto at = holds.find(lock); at != holds.end()) {
     if (at->second.depth > 0) return Status::kHeld;
     if (at->second.released) return Status::kBroken;
@@ -265,9 +265,13 @@ std::optional<LockId> Requirements::of_any(MethodId method, LockId lock) const {
   return classes_.of_any(parameter->type, lock);
 }
 
-std::int64_t Requirements::cost(MethodId method) const {
+std::int64_t Requirements::cost(MethodId method, LockId lock) const {
   const Method& of = *classes_[method].method;
-  if (called_.contains(method)) return of.is_private ? kPrivateCost : kPublicCost;
+  // Of the ghost parameter of a class all know: the type says so.
+  const bool is_told = locks_[lock].kind == core::Lock::Kind::kGhost && is_of_object(method, lock);
+  if (is_told || called_.contains(method)) {
+    return of.is_private ? kPrivateCost : kPublicCost;
+  }
   return of.is_private ? kUncalledPrivateCost : kUncalledCost;
 }
 
@@ -275,7 +279,7 @@ std::size_t Requirements::require(MethodId method, LockId lock) {
   const auto [at, is_new] = ids_.try_emplace({method, lock}, list_.size());
   if (is_new) {
     keys_.emplace_back(method, lock);
-    list_.push_back({.cost = cost(method)});
+    list_.push_back({.cost = cost(method, lock)});
     uses_.emplace_back();
     held_somewhere_.push_back(false);
   }
@@ -296,7 +300,7 @@ void Requirements::expand() {
 
 void Requirements::expand(std::size_t index) {
   const auto [method, lock] = keys_[index];
-  const bool of_object = locks_[locks_.root(lock).first].name == "this";
+  const bool of_object = is_of_object(method, lock);
   std::vector<Discipline::Need> needs;
   std::vector<Use> uses;
   std::size_t broken = 0;
@@ -339,6 +343,14 @@ void Requirements::expand(std::size_t index) {
   above(index);
 }
 
+// The object's own, or what its class has for the lock of others.
+bool Requirements::is_of_object(MethodId method, LockId lock) const {
+  const core::Lock& root = locks_[locks_.root(lock).first];
+  if (root.kind != core::Lock::Kind::kGhost) return root.name == "this";
+  const Class* owner = method == kMain ? nullptr : classes_[method].owner;
+  return owner != nullptr && std::ranges::find(owner->ghosts, root.name) != owner->ghosts.end();
+}
+
 // What the overridden method must require so that its callers know.
 void Requirements::above(std::size_t index) {
   const auto [method, lock] = keys_[index];
@@ -355,7 +367,8 @@ void Requirements::above(std::size_t index) {
     }
     const std::size_t required = require(overridden, there);
     list_[index].entail.push_back(required);
-    list_[index].cost = std::max<std::int64_t>(0, list_[index].cost - cost(method));  // paid above
+    list_[index].cost =
+        std::max<std::int64_t>(0, list_[index].cost - cost(method, lock));  // paid above
   }
 }
 

@@ -80,8 +80,9 @@ class Requirements {
   bool can_name(MethodId method, LockId lock) const;
   std::optional<LockId> of_any(MethodId method, LockId lock) const;
   bool is_global(LockId lock) const;
+  bool is_of_object(MethodId method, LockId lock) const;
   std::vector<const CallSite*> sites_of(MethodId method) const;
-  std::int64_t cost(MethodId method) const;
+  std::int64_t cost(MethodId method, LockId lock) const;
   void find_overridden();
   void find_back_pointers();
   void drop_unheeded();

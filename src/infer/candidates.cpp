@@ -40,11 +40,12 @@ bool is_local(const std::string& name) { return name.find('@') != std::string::n
 }  // namespace
 
 Candidates::Candidates(Locks& locks, Classes& classes, const Flow& flow,
-                       const Requirements& requirements)
+                       const Requirements& requirements, const std::set<const Field*>* for_ghosts)
     : locks_(locks),
       classes_(classes),
       flow_(flow),
       requirements_(requirements),
+      for_ghosts_(for_ghosts),
       global_locks_(locks, classes, flow),
       at_entry_(requirements.held_at_entry()) {
   for (const Field* field : flow.lock_fields) {
@@ -97,8 +98,15 @@ void Candidates::find_shared() {
   }
 }
 
+bool Candidates::is_for_ghost(const Field& field, const Class& owner) const {
+  return for_ghosts_ != nullptr && !owner.ghosts.empty() && !field.is_static &&
+         for_ghosts_->contains(&field);
+}
+
 std::vector<LockId> Candidates::of(const Field& field, const Class* owner,
                                    const Accesses& accesses) {
+  // No other lock would do, or it would not be asked for.
+  if (owner != nullptr && is_for_ghost(field, *owner)) return {locks_.ghost(owner->ghosts[0])};
   std::set<LockId> found;
   const bool of_object = owner != nullptr && !field.is_static;
   if (of_object) add_own(field, *owner, found);
@@ -126,7 +134,9 @@ void Candidates::add_own(const Field& field, const Class& owner, std::set<LockId
   const LockId self = locks_.variable("this");
   const Type type = classes_.self_type(owner);
   if (is_locked(owner)) to.insert(self);
-  for (const std::string& ghost : owner.ghosts) to.insert(locks_.ghost(ghost));
+  if (for_ghosts_ == nullptr) {
+    for (const std::string& ghost : owner.ghosts) to.insert(locks_.ghost(ghost));
+  }
   for (const FieldUse& use : classes_.all_fields(type, self)) {
     const LockId path = locks_.field(self, use.field->name);
     if (flow_.lock_fields.contains(use.field) && use.field != &field) to.insert(path);

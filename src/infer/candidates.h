@@ -27,7 +27,12 @@ class Candidates {
  public:
   using Accesses = std::vector<const Access*>;
 
-  Candidates(Locks& locks, Classes& classes, const Flow& flow, const Requirements& requirements);
+  // If ghost parameters are for these fields only.
+  Candidates(Locks& locks, Classes& classes, const Flow& flow, const Requirements& requirements,
+             const std::set<const core::Field*>* for_ghosts);
+
+  // Whether nothing but the inferred ghost parameter of its class could guard it.
+  bool is_for_ghost(const core::Field& field, const core::Class& owner) const;
 
   // The owner is the class of a field; none: a global.
   std::vector<LockId> of(const core::Field& field, const core::Class* owner,
@@ -56,6 +61,7 @@ class Candidates {
   Classes& classes_;
   const Flow& flow_;
   const Requirements& requirements_;
+  const std::set<const core::Field*>* for_ghosts_;
   GlobalLocks global_locks_;
   std::set<const core::Class*> shared_;
   std::vector<std::set<LockId>> at_entry_;              // of each method

@@ -40,6 +40,8 @@ constexpr std::int64_t kUpdateWeight = 4;
 constexpr std::int64_t kBroken = 12;  // times the weight
 
 constexpr std::int64_t kGhostFactor = 3;
+// A ghost parameter that is looked for is taken if there is any way; what breaks it gives it up.
+constexpr std::int64_t kSought = 20;
 // Only for writes. Dear enough that a few reads without the lock stand out as findings instead.
 constexpr std::int64_t kWritesOnlyCost = 2 * kBroken * kReadWeight;
 // What the author has declared holds, if there is any way to let it hold.
@@ -77,13 +79,15 @@ std::string_view op_of(Access::Kind kind) {
 
 class Finder {
  public:
-  Finder(core::Program& program, Classes& classes, const Flow& flow)
+  Finder(core::Program& program, Classes& classes, const Flow& flow,
+         const std::set<const Field*>* for_ghosts)
       : program_(program),
         locks_(program.locks),
         classes_(classes),
         flow_(flow),
         requirements_(locks_, classes_, flow_),
-        candidates_(locks_, classes_, flow_, requirements_) {}
+        candidates_(locks_, classes_, flow_, requirements_, for_ghosts),
+        ghosts_are_declared_(for_ghosts == nullptr) {}
 
   GuardInference run() {
     for (const Access& access : flow_.accesses) accesses_[access.field].push_back(&access);
@@ -143,7 +147,8 @@ class Finder {
     if (field.guard.kind != kUnset) return;
     const bool changes = flow_.changing.contains(&field);
     // Whoever gives a class a ghost parameter means it to guard something.
-    const bool for_ghost = owner != nullptr && !owner->ghosts.empty() && !field.is_constant;
+    const bool for_ghost =
+        ghosts_are_declared_ && owner != nullptr && !owner->ghosts.empty() && !field.is_constant;
     if (!changes && !(for_ghost && !shared.empty()) && !may_be_guarded(field, owner, all)) {
       field.guard.kind = kFinal;
       return;
@@ -153,6 +158,7 @@ class Finder {
     subject.options.push_back({.kind = changes ? kUnset : kFinal});
     // Nor does anybody say that something is guarded who does not mean it (guarded_var).
     if (field.is_given) weights *= kGhostFactor;
+    if (owner != nullptr && candidates_.is_for_ghost(field, *owner)) weights *= kSought;
     subject.priced.push_back({.cost = changes     ? weights
                                       : for_ghost ? kGhostFactor * weights
                                                   : uses(shared)});
@@ -518,6 +524,7 @@ class Finder {
   const Flow& flow_;
   Requirements requirements_;
   Candidates candidates_;
+  bool ghosts_are_declared_;
   std::map<const Field*, std::vector<const Access*>> accesses_;
   std::map<std::string, std::size_t> holders_;  // how many fields lead to objects of a class
   std::vector<Subject> subjects_;
@@ -527,11 +534,12 @@ class Finder {
 
 }  // namespace
 
-Result<GuardInference> infer_guards(core::Program& program) {
+Result<GuardInference> infer_guards(core::Program& program,
+                                    const std::set<const Field*>* for_ghosts) {
   Classes classes(program, program.locks);
   if (auto fits = classes.check(); !fits) return std::unexpected(fits.error());
   const Flow flow = flow_of(program, program.locks, classes);
-  return Finder(program, classes, flow).run();
+  return Finder(program, classes, flow, for_ghosts).run();
 }
 
 }  // namespace tomos::infer

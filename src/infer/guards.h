@@ -10,6 +10,7 @@
 // discipline.h says how the best is found. The accesses that break it are findings.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ struct GuardInference {
 };
 
 // Fills in the guards and required locks of the program, as far as they are not declared, and marks
-// what breaks them (Expr::is_reported).
-Result<GuardInference> infer_guards(core::Program& program);
+// what breaks them (Expr::excused). Ghost parameters that nobody wrote down (ghosts.h) guard only
+// these fields, if any.
+Result<GuardInference> infer_guards(core::Program& program,
+                                    const std::set<const core::Field*>* for_ghosts = nullptr);
 
 }  // namespace tomos::infer

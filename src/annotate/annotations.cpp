@@ -62,7 +62,7 @@ class Collector {
   void guard(const Field& field, const Class* owner, const std::string& name) {
     const bool writes = field.guard.kind == Guard::Kind::kWriteGuardedBy;
     if (field.is_given || field.is_pt_given ||
-        (!writes && field.guard.kind != Guard::Kind::kGuardedBy))
+        (!writes && field.guard.kind != Guard::Kind::kGuardedBy) || is_ghost(field.guard.lock))
       return;
     Annotation made = {.kind = Kind::kGuardedBy, .argument = {}, .of = name, .at = field.end};
     // The pointer itself never changes: the lock is for what it leads to.
@@ -73,6 +73,11 @@ class Collector {
       made.argument = fmt::format("/* writes guarded by {} */", made.argument);
     }
     add(std::move(made));
+  }
+
+  // A lock of whoever owns the object, for which Clang has no word.
+  bool is_ghost(core::LockId lock) const {
+    return program_.locks[lock].kind == core::Lock::Kind::kGhost;
   }
 
   void spell(Annotation& made, core::LockId lock, const Class* owner, const Method* of) const {
@@ -94,6 +99,7 @@ class Collector {
     const Class* inside = of.kind == Method::Kind::kStatic ? nullptr : owner;
     const auto each = [&](Kind kind, const std::vector<core::LockId>& locks, std::size_t given) {
       for (std::size_t i = given; i < locks.size(); ++i) {
+        if (is_ghost(locks[i])) continue;
         Annotation made = {
             .kind = kind, .argument = {}, .of = shown(of), .at = of.end, .of_lambda = is_lambda};
         spell(made, locks[i], inside, &of);
@@ -122,7 +128,8 @@ class Collector {
   // As a demand, which the next run checks; what is atomic only for those who hold a lock cannot be
   // one.
   void atomicity(const Method& of, const Atomicity& found) {
-    if (of.begin.line == 0) return;
+    const auto ghost = [&](core::LockId lock) { return is_ghost(lock); };
+    if (of.begin.line == 0 || std::ranges::any_of(of.requires_held, ghost)) return;
     const bool is_conditional = !of.requires_held.empty() || !of.releases.empty();
     // Where no lock is concerned it would only be noise.
     const bool is_told =

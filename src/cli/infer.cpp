@@ -29,7 +29,7 @@
 #include "core/parser.h"
 #include "core/printer.h"
 #include "core/program.h"
-#include "infer/guards.h"
+#include "infer/ghosts.h"
 #include "report/report.h"
 
 namespace tomos {
@@ -155,6 +155,12 @@ Location location_of(const core::Program& program, const core::Position& positio
   return {.file = program.files[position.file], .line = position.line, .column = position.column};
 }
 
+// A lock of whoever owns the object. In sources nobody wrote it down, and no annotation says it: it
+// is no guard or requirement like the others.
+bool is_of_owner(const core::Program& program, core::LockId lock, bool is_core) {
+  return !is_core && program.locks[lock].kind == core::Lock::Kind::kGhost;
+}
+
 std::string_view access_of(core::Guard::Kind kind) {
   using enum core::Guard::Kind;
   switch (kind) {
@@ -173,18 +179,33 @@ std::string_view access_of(core::Guard::Kind kind) {
   return "none";
 }
 
+// Those of the class that a field leads to.
+std::vector<std::pair<std::string, std::string>> ghosts_of(const core::Program& program,
+                                                           const core::Type& type) {
+  std::vector<std::pair<std::string, std::string>> made;
+  const auto of = std::ranges::find(program.classes, type.name, &core::Class::name);
+  if (of == program.classes.end()) return made;
+  for (std::size_t i = 0; i < of->ghosts.size() && i < type.locks.size(); ++i) {
+    made.emplace_back(of->ghosts[i], program.locks.to_string(type.locks[i]));
+  }
+  return made;
+}
+
 void add_guards(Inferred& into, const core::Program& program, const std::string& owner,
-                const std::vector<core::Field>& fields) {
+                const std::vector<core::Field>& fields, bool is_core) {
   using enum core::Guard::Kind;
   for (const core::Field& field : fields) {
     const core::Guard& guard = field.guard;
     const bool by_lock = guard.kind == kGuardedBy || guard.kind == kWriteGuardedBy;
-    into.guards.push_back({.owner = owner,
-                           .field = shown_name(field.display, field.name),
-                           .access = std::string(access_of(guard.kind)),
-                           .lock = by_lock ? program.locks.to_string(guard.lock) : "",
-                           .given = field.is_given,
-                           .location = location_of(program, field.position)});
+    const bool of_owner = by_lock && is_of_owner(program, guard.lock, is_core);
+    into.guards.push_back(
+        {.owner = owner,
+         .field = shown_name(field.display, field.name),
+         .access = of_owner ? "guarded_by_owner" : std::string(access_of(guard.kind)),
+         .lock = by_lock ? program.locks.to_string(guard.lock) : "",
+         .given = field.is_given,
+         .ghosts = ghosts_of(program, field.type),
+         .location = location_of(program, field.position)});
   }
 }
 
@@ -200,6 +221,7 @@ void add_methods(Inferred& into, const core::Program& program,
     Inferred::Method made = {.name = shown_name(method.display, method.name),
                              .atomicity = "unknown",
                              .required = {},
+                             .of_owner = {},
                              .given = method.is_given && !method.requires_held.empty(),
                              .location = location_of(program, method.position)};
     for (const core::LockId lock : method.requires_held) {
@@ -209,12 +231,28 @@ void add_methods(Inferred& into, const core::Program& program,
   }
 }
 
-Inferred inferred_of(const core::Program& program, const infer::Inference& inference) {
-  Inferred made;
+// The names of ghost parameters.
+std::set<std::string> ghost_names(const core::Program& program) {
+  std::set<std::string> names;
+  const auto add = [&](const core::Method& of) {
+    names.insert(of.ghosts.begin(), of.ghosts.end());
+  };
   for (const core::Class& of : program.classes) {
-    add_guards(made, program, shown_name(of.display, of.name), of.fields);
+    names.insert(of.ghosts.begin(), of.ghosts.end());
+    std::ranges::for_each(of.methods, add);
   }
-  add_guards(made, program, "", program.globals);
+  std::ranges::for_each(program.functions, add);
+  return names;
+}
+
+Inferred inferred_of(const core::Program& program, const infer::Inference& inference,
+                     bool is_core) {
+  Inferred made;
+  const std::set<std::string> of_owners = is_core ? std::set<std::string>{} : ghost_names(program);
+  for (const core::Class& of : program.classes) {
+    add_guards(made, program, shown_name(of.display, of.name), of.fields, is_core);
+  }
+  add_guards(made, program, "", program.globals, is_core);
   if (inference.methods.empty()) {
     for (const core::Class& of : program.classes) add_methods(made, program, of.methods);
     add_methods(made, program, program.functions);
@@ -222,9 +260,14 @@ Inferred inferred_of(const core::Program& program, const infer::Inference& infer
   for (const infer::MethodAtomicity& method : inference.methods) {
     made.methods.push_back({.name = method.name,
                             .atomicity = method.atomicity,
-                            .required = method.needed,
+                            .required = {},
+                            .of_owner = {},
                             .given = method.is_given,
                             .location = method.location});
+    for (const std::string& lock : method.needed) {
+      auto& to = made.methods.back();
+      (of_owners.contains(lock) ? to.of_owner : to.required).push_back(lock);
+    }
     if (method.has_body) add_to(made.method_count, method.basic);
   }
   for (const infer::BlockAtomicity& block : inference.blocks) {
@@ -257,7 +300,8 @@ int run(const InferOptions& options) {
   const double reading = seconds_since(start);
 
   const auto first_phase = Clock::now();
-  const auto guards = infer::infer_guards(*program);
+  const auto guards = infer::infer_guards_and_ghosts(
+      *program, is_core ? infer::Nulls::kNone : infer::Nulls::kUnknown);
   if (!guards) return refuse(guards.error());
   const double guarding = seconds_since(first_phase);
 
@@ -292,7 +336,7 @@ int run(const InferOptions& options) {
 
   report.tool = "infer";
   report.inputs = options.sources.files;
-  report.inferred = inferred_of(*program, *inference);
+  report.inferred = inferred_of(*program, *inference, is_core);
   report.inferred->phases = {
       {"reading", reading}, {"guards", guarding}, {"atomicities", seconds_since(second_phase)}};
   report.findings = guards->findings;

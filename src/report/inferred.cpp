@@ -33,7 +33,9 @@ std::string two_columns(std::string_view title, const Entries& lines) {
 std::string says_of(const Inferred::Guard& guard) {
   std::string text = guard.access == "none" ? "no guard" : guard.access;
   if (!guard.lock.empty()) text += ' ' + guard.lock;
-  return printable(guard.given ? text + " (given)" : text);
+  if (guard.given) text += " (given)";
+  for (const auto& [name, lock] : guard.ghosts) text += fmt::format("; its {} is {}", name, lock);
+  return printable(text);
 }
 
 std::string share_of(std::uint64_t part, std::uint64_t total) {
@@ -59,9 +61,9 @@ std::string print_guards_and_methods(const Inferred& inferred) {
   Entries methods;
   for (const auto& method : inferred.methods) {
     std::string text = method.atomicity;
-    if (!method.required.empty()) {
-      text += fmt::format("; requires {}", fmt::join(method.required, ", "));
-    }
+    std::vector<std::string> required = method.required;
+    required.insert(required.end(), method.of_owner.begin(), method.of_owner.end());
+    if (!required.empty()) text += fmt::format("; requires {}", fmt::join(required, ", "));
     methods.emplace_back(printable(method.name), printable(text));
   }
   return two_columns("Guards", guards) + two_columns("Methods", methods);

@@ -82,16 +82,21 @@ Json to_json(const Finding& finding) {
 }
 
 Json to_json(const Inferred::Guard& guard) {
-  return {{"class", guard.owner},   {"field", guard.field}, {"guard", guard.lock},
-          {"access", guard.access}, {"given", guard.given}, {"location", to_json(guard.location)}};
+  Json json = {{"class", guard.owner}, {"field", guard.field},
+               {"guard", guard.lock},  {"access", guard.access},
+               {"given", guard.given}, {"location", to_json(guard.location)}};
+  for (const auto& [name, lock] : guard.ghosts) json["ghosts"][name] = lock;
+  return json;
 }
 
 Json to_json(const Inferred::Method& method) {
-  return {{"name", method.name},
-          {"atomicity", method.atomicity},
-          {"requires", method.required},
-          {"given", method.given},
-          {"location", to_json(method.location)}};
+  Json json = {{"name", method.name},
+               {"atomicity", method.atomicity},
+               {"requires", method.required},
+               {"given", method.given},
+               {"location", to_json(method.location)}};
+  if (!method.of_owner.empty()) json["requires_of_owner"] = method.of_owner;
+  return json;
 }
 
 Json to_json(const Inferred::Count& count) {

@@ -52,15 +52,19 @@ struct Inferred {
   struct Guard {
     std::string owner;  // a class, or empty: a global
     std::string field;
-    std::string access;  // "guarded_by", "write_guarded_by", "final", "none", "atomic"
-    std::string lock;    // of the first two
+    // "guarded_by", "write_guarded_by", "guarded_by_owner", "final", "none", "atomic"
+    std::string access;
+    std::string lock;    // of the first three
     bool given = false;  // by the source
+    // What the ghost parameters of its type are: names, and locks.
+    std::vector<std::pair<std::string, std::string>> ghosts;
     Location location;
   };
   struct Method {
     std::string name;
     std::string atomicity;
     std::vector<std::string> required;  // locks that callers must hold
+    std::vector<std::string> of_owner;  // and those that stand for one of whoever owns the object
     bool given = false;                 // by the source, some of them
     Location location;
   };

@@ -25,6 +25,7 @@ GhostFields::GhostFields(Locks& locks, Classes& classes, const Flow& flow,
 
 std::set<std::string> GhostFields::choose(GhostFamilies& families,
                                           const std::set<std::string>& given_up,
+                                          const std::set<std::string>& exempt,
                                           std::map<const Field*, LockId>& to) {
   std::set<std::string> failed;
   const GhostFamilies wanted = families;
@@ -34,14 +35,19 @@ std::set<std::string> GhostFields::choose(GhostFamilies& families,
     if (at == wanted.end()) return;
     const Class* of = field.is_static ? nullptr : owner;
     std::optional<LockId> lock;
+    if (exempt.contains(field.type.name)) lock = Locks::kAlways;
+    const bool looks_after_itself = of != nullptr && exempt.contains(of->name);
     // Inside one object of many parts, all are under the lock of the whole.
-    if (of != nullptr && families_.of(of->name) == family) lock = ghost_;
-    if (!lock && of != nullptr && accesses_[&field].empty() &&
+    if (!lock && of != nullptr && !looks_after_itself && families_.of(of->name) == family) {
+      lock = ghost_;
+    }
+    if (!lock && of != nullptr && !looks_after_itself && accesses_[&field].empty() &&
         wanted.contains(families_.of(of->name))) {
       lock = ghost_;
     }
     if (!lock) lock = lock_for(field, of, at->second);
-    if (!lock && of != nullptr && !given_up.contains(families_.of(of->name))) {
+    if (!lock && of != nullptr && !looks_after_itself &&
+        !given_up.contains(families_.of(of->name))) {
       lock = ghost_;
       families.try_emplace(families_.of(of->name), at->second);
     }

@@ -26,6 +26,7 @@ class GhostFields {
   // For every field and global of these families. Those for which there is none are the result;
   // those that others need in order to have one are added, unless they were given up.
   std::set<std::string> choose(GhostFamilies& families, const std::set<std::string>& given_up,
+                               const std::set<std::string>& exempt,
                                std::map<const core::Field*, LockId>& to);
 
  private:

@@ -74,7 +74,10 @@ struct GhostTypes {
     friend bool operator==(const Signature&, const Signature&) = default;
   };
 
-  GhostFamilies families;                  // those that worked out
+  GhostFamilies families;  // those that worked out
+  // Of these, classes that look after themselves: for them it is `always`, and they have none
+  // (Fig. 10).
+  std::set<std::string> exempt;
   LockId ghost = {};                       // of every class
   std::vector<std::string> method_ghosts;  // names
   std::map<const core::Field*, LockId> fields;

@@ -9,6 +9,7 @@
 
 namespace tomos::infer {
 
+using core::Class;
 using core::Expr;
 using core::Field;
 using core::Guard;
@@ -108,7 +109,17 @@ class Typing {
     const auto types = types_of(*classes_[static_cast<MethodId>(index)].method);
     for (const Type* type : types) {
       made.places.emplace_back();
-      if (is_ghosted(type->name)) made.places.back().ghost = made.ghosts++;
+      if (made_.exempt.contains(type->name)) {
+        made.places.back().lock = Locks::kAlways;
+      } else if (is_ghosted(type->name)) {
+        made.places.back().ghost = made.ghosts++;
+      }
+    }
+    // In its words, what the others call their parameter would be `always`.
+    const Class* owner = classes_[static_cast<MethodId>(index)].owner;
+    const bool is_exempt = owner != nullptr && made_.exempt.contains(owner->name);
+    if (is_exempt && group_sizes_[group_[index]] > 1 && made.ghosts > 0) {
+      uneven_.insert(group_[index]);
     }
     GhostSignature& to = signatures_[group_[index]];
     if (to.places.empty()) {
@@ -146,7 +157,10 @@ class Typing {
     loops_ = 0;
     if (of.owner != nullptr && method_->kind != Method::Kind::kStatic) {
       variables_["this"] = {.type = of.owner->name, .path = locks_.variable("this"), .lock = {}};
-      if (is_ghosted(of.owner->name)) variables_["this"].lock = unifier_.bound(made_.ghost);
+      if (is_ghosted(of.owner->name)) {
+        const bool is_exempt = made_.exempt.contains(of.owner->name);
+        variables_["this"].lock = unifier_.bound(is_exempt ? Locks::kAlways : made_.ghost);
+      }
     }
     std::vector<LockNode> ghosts(signature.ghosts);
     std::ranges::generate(ghosts, [&] { return unifier_.fresh(); });
@@ -211,7 +225,10 @@ class Typing {
       if (const auto at = ghosts.find(unifier_.find(one.lock)); at != ghosts.end()) {
         lock = at->second;
       }
-      made_.exprs[one.expr].push_back(unifier_.lock_of(one.lock).value_or(lock));
+      lock = unifier_.lock_of(one.lock).value_or(lock);
+      // What is always held guards nothing: only objects that need no guard may have that.
+      if (lock == Locks::kAlways) fail(one.made);
+      made_.exprs[one.expr].push_back(lock);
     }
   }
 
@@ -243,9 +260,16 @@ class Typing {
 
   LockNode unknown() { return unifier_.bound(Locks::kUnknown); }
 
-  void occurs(ExprId expr, LockNode lock, const std::string& type) {
+  // A lock for the class of a new object or of a variable.
+  LockNode occurs(ExprId expr, const std::string& type) {
+    if (made_.exempt.contains(type)) return unifier_.bound(Locks::kAlways);
+    const LockNode made = unifier_.fresh();
     occurrences_.push_back(
-        {.expr = expr, .lock = lock, .use = made_.families.at(families_.of(type))});
+        {.expr = expr,
+         .lock = made,
+         .use = made_.families.at(families_.of(type)),
+         .made = program_[expr].kind == Expr::Kind::kNew ? type : std::string()});
+    return made;
   }
 
   // A value becomes that of something that has a type.
@@ -412,7 +436,7 @@ class Typing {
         const bool is_this = signature.places[j].ghost == i && family != made_.families.end();
         if (is_this) use = family->second;
       }
-      occurrences_.push_back({.expr = id, .lock = made.ghosts[i], .use = use});
+      occurrences_.push_back({.expr = id, .lock = made.ghosts[i], .use = use, .made = {}});
     }
   }
 
@@ -459,10 +483,7 @@ class Typing {
   Value new_object(ExprId id) {
     const Expr& of = program_[id];
     Value made = {.type = of.type.name, .made_in = loops_};
-    if (is_ghosted(made.type)) {
-      made.lock = unifier_.fresh();
-      occurs(id, *made.lock, made.type);
-    }
+    if (is_ghosted(made.type)) made.lock = occurs(id, made.type);
     const std::vector<Value> arguments = values(of, 0);
     if (const auto constructor = classes_.constructor(made.type)) {
       const Instance to = instance(*constructor, made, arguments, false);
@@ -482,10 +503,7 @@ class Typing {
     Value value = expr(of.children[0]);
     if (!of.type.name.empty()) {
       std::optional<LockNode> own;
-      if (is_ghosted(of.type.name)) {
-        own = unifier_.fresh();
-        occurs(id, *own, of.type.name);
-      }
+      if (is_ghosted(of.type.name)) own = occurs(id, of.type.name);
       flow(value, of.type.name, own);
       value.type = of.type.name;
       value.lock = own;
@@ -526,6 +544,7 @@ class Typing {
     ExprId expr = {};
     LockNode lock = {};
     GhostUse use = GhostUse::kGuards;
+    std::string made;  // the class of a new object
   };
   std::vector<Occurrence> occurrences_;
   int loops_ = 0;

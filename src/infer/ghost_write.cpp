@@ -51,10 +51,14 @@ class GhostWriter {
 
  private:
   void write(Class& of, GhostUse use) {
-    of.ghosts = {program_.locks[types_.ghost].name};
+    const bool is_exempt = types_.exempt.contains(of.name);
+    if (!is_exempt) of.ghosts = {program_.locks[types_.ghost].name};
     for (core::Type& base : of.bases) {
-      if (types_.families.contains(families_.of(base.name))) base.locks = {types_.ghost};
+      if (types_.families.contains(families_.of(base.name))) {
+        base.locks = {is_exempt ? Locks::kAlways : types_.ghost};
+      }
     }
+    if (is_exempt) return;
     if (use == GhostUse::kGuards) {
       // Its own locks have nothing to do with that (section 6.2).
       if (of.bases.empty()) of.bases.push_back({.name = "Object", .locks = {Locks::kNone}});
@@ -90,6 +94,7 @@ class GhostWriter {
   void write(Method& of, const GhostTypes::Signature& signature) {
     const auto lock_of = [&](std::size_t place, core::Type& type) {
       const auto& at = signature.places[place];
+      if (types_.exempt.contains(type.name)) return;
       if (at.ghost) type.locks = {program_.locks.ghost(types_.method_ghosts[*at.ghost])};
       if (at.lock) type.locks = {*at.lock};
     };
@@ -112,7 +117,8 @@ void add_ghosts(core::Program& copy, const core::Program& program, const GhostTy
   const auto write = [&](std::vector<Field>& to, const std::vector<Field>& from) {
     for (std::size_t i = 0; i < to.size(); ++i) {
       const auto at = types.fields.find(&from[i]);
-      if (at != types.fields.end()) to[i].type.locks = {at->second};
+      const bool has_lock = at != types.fields.end() && !types.exempt.contains(to[i].type.name);
+      if (has_lock) to[i].type.locks = {at->second};
     }
   };
   for (std::size_t i = 0; i < program.classes.size(); ++i) {

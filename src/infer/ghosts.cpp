@@ -166,7 +166,7 @@ class GhostSearch {
     std::erase_if(wanted, [](const auto& one) { return one.second != GhostUse::kProtects; });
     std::map<const Field*, LockId> locks;
     GhostFields(base_.locks, classes_, flow_, requirements_, families_, Locks::kUnknown)
-        .choose(wanted, {}, locks);
+        .choose(wanted, {}, {}, locks);
     for (const auto& [field, lock] : locks) {
       if (lock != Locks::kNone && lock != Locks::kUnknown) {
         found.insert(families_.of(field->type.name));

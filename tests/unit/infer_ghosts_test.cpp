@@ -93,6 +93,41 @@ TEST(InferGhosts, ProtectedHereAndNotThere) {
   EXPECT_EQ(made.findings, Lines{});
 }
 
+// Fig. 10: one that takes its own lock stands under the same interface as one whose callers do.
+TEST(InferGhosts, CountersUnderOneInterface) {
+  const GhostOutcome made = infer_ghosts(erased("counter.aj2"));
+  EXPECT_EQ(made.atomicities,
+            (Lines{"Counter.inc isAlways(x)?(this?mover:atomic):(x?mover:error)",
+                   "UnsyncCounter.inc x?mover:error", "SyncCounter.inc this?mover:atomic"}));
+  EXPECT_TRUE(shows(made, "class SyncCounter extends Counter<always> {")) << made.text;
+  EXPECT_TRUE(shows(made, "Counter<this> c guarded_by this;")) << made.text;
+  EXPECT_EQ(made.findings, Lines{});
+}
+
+// Not if it inherits something that changes, or is given an object that only another lock would
+// guard.
+TEST(InferGhosts, AlwaysGuardsNothing) {
+  const std::string part = "class Part { int n; void inc() { this.n += 1; } }";
+  const std::string own =
+      "class Own extends Base { mutex m; int k;"
+      "  void f() { synchronized (this.m) { this.k += 1; } } }"
+      "class Plain extends Base { int j; void f() { this.j += 1; } }"
+      "class User { mutex m; Base b; User() { this.b = new Plain(); }"
+      "  void up() { synchronized (this.m) { this.b.f(); } } }";
+  const GhostOutcome made = infer_ghosts("class Base { void f(); }" + own);
+  EXPECT_TRUE(shows(made, "class Own extends Base<always> {")) << made.text;
+  const std::string changes = "class Base { int i; void f() { this.i += 1; } }";
+  EXPECT_FALSE(shows(infer_ghosts(changes + own), "Base<always>"));
+  // A part is under the same lock, or has none.
+  const GhostOutcome whole =
+      infer_ghosts(part + "class Base { Part p; void f(); void g() { this.p.inc(); } }" + own);
+  EXPECT_FALSE(shows(whole, "Base<always>") && shows(whole, "class Part<ghost x>")) << whole.text;
+  const GhostOutcome given = infer_ghosts(
+      part + "class Base { void f(); void g(Part p) { p.inc(); this.h(p); } void h(Part p) { } }" +
+      own + "void give(Own o) { o.g(new Part()); }");
+  EXPECT_FALSE(shows(given, "Part<always>")) << given.text;
+}
+
 // Fig. 3: nothing is written to an element that others can see, so it needs no lock.
 TEST(InferGhosts, ListNeedsNone) {
   const GhostOutcome made = infer_ghosts(erased("list.aj2"));
@@ -188,13 +223,16 @@ TEST(InferGhosts, GivenUp) {
         "void f(A a, A b) { a.c = b.c; }",                                       //
         "void f(A a) { let c = a.leak(); c.inc(); c.inc(); }",                   // no lock
         "void run(Counter c) { c.inc(); } void f(A a) { fork run(a.leak()); }",  //
-        "class P { void f(Counter c) { } } class Q extends P { void f(int n) { } }"
-        "void f(A a, P p) { p.f(a.leak()); }",             // overridden by something else
-        "Object any; void f(A a) { any = a.leak(); }"}) {  // lost
+        "Object any; void f(A a) { any = a.leak(); }"}) {                        // lost
     const GhostOutcome made = infer_ghosts(owners + use);
     EXPECT_FALSE(shows(made, "ghost")) << made.text;
     EXPECT_EQ(made.findings, Lines{}) << made.text;
   }
+  // Overridden by something else.
+  const std::string uneven =
+      "class P { void f(Counter c) { } } class Q extends P { void f(int n) { } }"
+      "void f(A a, P p) { p.f(a.leak()); }";
+  EXPECT_FALSE(shows(infer_ghosts(owners + uneven), "ghost"));
   EXPECT_TRUE(shows(infer_ghosts(owners + "main { let b = new B(new Counter()); b.up(); }"),
                     "class Counter<ghost x>"));
   EXPECT_TRUE(shows(infer_ghosts(owners + "main { let c = new Counter(); let b = new B(c); }"),

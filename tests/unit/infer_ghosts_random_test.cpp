@@ -18,6 +18,7 @@
 #include "core/printer.h"
 #include "infer/ghosts.h"
 #include "infer/infer.h"
+#include "share.h"
 
 namespace tomos::infer {
 namespace {
@@ -362,7 +363,7 @@ RandomOutcome infer_model(const Model& model, bool is_declared) {
 TEST(InferGhostsRandom, NothingWrongIsSaid) {
   std::size_t guarded = 0;
   std::size_t atomic = 0;
-  for (unsigned seed = 0; seed < 150; ++seed) {
+  for (unsigned seed = 0; seed < 150 / kShare; ++seed) {
     const Model model = RandomModel(seed, seed % 3 == 0, true).make();
     const RandomOutcome made = infer_model(model, false);
     if (made.findings > 0) continue;  // what is broken is told, and then left aside
@@ -389,12 +390,12 @@ TEST(InferGhostsRandom, NothingWrongIsSaid) {
       }
     }
   }
-  EXPECT_GT(guarded, 40U);
-  EXPECT_GT(atomic, 500U);
+  EXPECT_GT(guarded, 40U / kShare);
+  EXPECT_GT(atomic, 500U / kShare);
 }
 
 TEST(InferGhostsRandom, WhatWasErasedIsFound) {
-  for (unsigned seed = 0; seed < 60; ++seed) {
+  for (unsigned seed = 0; seed < 60 / kShare; ++seed) {
     const Model model = RandomModel(1000 + seed, true, false).make();
     const RandomOutcome declared = infer_model(model, true);
     const RandomOutcome found = infer_model(model, false);

@@ -15,6 +15,7 @@
 #include "core/printer.h"
 #include "infer/guards.h"
 #include "infer/infer.h"
+#include "share.h"
 
 namespace tomos::infer {
 namespace {
@@ -501,7 +502,7 @@ bool is_accepted(const std::vector<Strings>& methods) {
 TEST(InferGuards, TypeRulesAcceptWhatIsLeft) {
   std::size_t guarded = 0;
   std::size_t broken = 0;
-  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 300 / kShare; ++seed) {
     std::vector<Strings> methods = RandomProgram(seed).make();
     const Outcome whole = infer_all(program_of(methods));
     for (const char* name : {"C.f0", "C.f1", "C.f2"}) {
@@ -525,8 +526,8 @@ TEST(InferGuards, TypeRulesAcceptWhatIsLeft) {
     FAIL() << "seed " << seed << ": " << made.races[0] << '\n' << core::to_text(made.program);
   }
   // Or it says nothing.
-  EXPECT_GT(guarded, 100U);
-  EXPECT_GT(broken, 4U);
+  EXPECT_GT(guarded, 100U / kShare);
+  EXPECT_GT(broken, 4U / kShare);
 }
 
 }  // namespace

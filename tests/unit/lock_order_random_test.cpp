@@ -14,6 +14,7 @@
 #include "monitor/lock_order.h"
 #include "monitor/lock_tree.h"
 #include "report/finding.h"
+#include "share.h"
 
 namespace tomos {
 namespace {
@@ -239,7 +240,7 @@ class ProgramMaker {
 };
 
 TEST(LockOrderRandom, MissesNoDeadlockOfSmallPrograms) {
-  constexpr unsigned kPrograms = 6000;
+  constexpr unsigned kPrograms = 6000 / kShare;
   unsigned deadlocks = 0;
   unsigned judged = 0;
   unsigned false_alarms = 0;

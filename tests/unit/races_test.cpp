@@ -18,6 +18,7 @@
 #include "judge.h"
 #include "monitor/analyses.h"
 #include "report/finding.h"
+#include "share.h"
 
 namespace tomos {
 namespace {
@@ -398,7 +399,7 @@ TEST(Races, MultilocksetIsPairwiseAndWithinFigure3) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   int racy_ones = 0;
   int spared = 0;
-  for (int round = 0; round < 4000; ++round) {
+  for (int round = 0; round < 4000 / kShare; ++round) {
     const bool happens_before = round % 4 != 0;
     Literally literally(happens_before);
     std::string text;

@@ -18,6 +18,7 @@
 #include "monitor/reduction_movers.h"
 #include "monitor/reduction_online.h"
 #include "report/finding.h"
+#include "share.h"
 
 namespace tomos {
 namespace {
@@ -554,7 +555,7 @@ bool fits(const std::vector<Event>& events) {
 TEST(Reduction, TreesSayWhatTheStepsSay) {
   std::mt19937_64 random(1);
   int fitting = 0;
-  constexpr int kRounds = 6000;
+  constexpr int kRounds = 6000 / kShare;
   for (int round = 0; round < kRounds; ++round) {
     const std::vector<Event> events = random_events(random);
     const bool expected = fits(events);

@@ -290,13 +290,13 @@ Value Executor::container(const Node& node) {
   return result;
 }
 
-// One object for each place of the source and of the calls that lead to it: C programs allocate in
-// functions of their own, and those again in others. With one for every chain of calls there would
-// be too many to follow.
+// One object for each place of the source and of the last calls that lead to it: C programs
+// allocate in functions of their own, and where locks are made so, those again in others. With one
+// for every chain of calls there would be too many to follow.
 std::uint32_t Executor::maker(std::uint32_t frame) {
-  constexpr std::size_t kCalls = 3;
+  const std::size_t most = options_.sections ? 3 : 1;
   std::vector<NodeId> calls;
-  while (calls.size() < kCalls) {
+  while (calls.size() < most) {
     const Frame& at = traces_.frames[frame];
     calls.push_back(at.call_node);
     if (at.parent == frame) break;

@@ -28,8 +28,8 @@ namespace {
 
 // Each of them is the whole analysis once more: of a large program fewer.
 constexpr std::size_t kMostTrials = 12;
-constexpr std::size_t kFewestTrials = 4;
-constexpr std::size_t kMostExprs = 3'000'000;  // in all trials
+constexpr std::size_t kFewestTrials = 1;
+constexpr std::size_t kMostExprs = 600'000;  // in all trials
 
 bool declares_ghosts(const Program& program) {
   const auto has = [](const auto& of) { return !of.ghosts.empty(); };

@@ -15,14 +15,6 @@ using clang::FunctionDecl;
 using clang::QualType;
 using clang::SourceLocation;
 
-namespace {
-
-bool one_of(llvm::StringRef name, std::initializer_list<llvm::StringRef> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-}  // namespace
-
 Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::CallExpr& of) {
   const SourceLocation at = of.getExprLoc();
   const llvm::StringRef name = plain_name(function);
@@ -36,11 +28,11 @@ Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::Ca
            "Hand on a reference to what it leads to.");
   }
   if (in_std && arguments.size() == 1 &&
-      one_of(name, {"move", "forward", "ref", "cref", "addressof", "as_const"})) {
+      is_one_of(name, {"move", "forward", "ref", "cref", "addressof", "as_const"})) {
     const Meaning where = place(arguments[0]);
     return where.kind == Meaning::Kind::kSpot ? Value::leading_to(where.spot) : load(where, at);
   }
-  if (in_std && one_of(name, {"make_unique", "make_shared"})) {
+  if (in_std && is_one_of(name, {"make_unique", "make_shared"})) {
     if (loops_ > 0)
       refuse(at, "an object is made in a loop, nobody knows how often", "Make it before.");
     const auto* smart = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(
@@ -75,7 +67,7 @@ Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::Ca
     return Value::leading_to(own);
   }
   if (function.isNoReturn()) {
-    if (!one_of(name, {"exit", "_exit", "quick_exit", "pthread_exit"})) {
+    if (!is_one_of(name, {"exit", "_exit", "quick_exit", "pthread_exit"})) {
       emit("assert(false);", at);
     }
     leave(0, at);
@@ -88,7 +80,7 @@ Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::Ca
     return {};
   }
   if (in_std && name == "async") return start_async(arguments, at);
-  if (in_std && one_of(name, {"lock", "try_lock"})) {
+  if (in_std && is_one_of(name, {"lock", "try_lock"})) {
     refuse(at, fmt::format("std::{} is not known here", name.str()),
            "std::scoped_lock of the same mutexes is.");
   }

@@ -17,10 +17,6 @@ using clang::RecordDecl;
 
 namespace {
 
-bool is_one_of(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names) {
-  return llvm::is_contained(names, name);
-}
-
 // Wrapped temporaries, casts, std::move and address-of: the same object.
 const Expr* core_of(const Expr* of) {
   while (true) {

@@ -31,6 +31,10 @@ inline llvm::StringRef plain_name(const clang::NamedDecl& decl) {
   return decl.getDeclName().isIdentifier() ? decl.getName() : llvm::StringRef();
 }
 
+inline bool is_one_of(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> names) {
+  return llvm::is_contained(names, name);
+}
+
 // In std or in a namespace or a class of it.
 inline bool is_of_std(const clang::Decl& decl) {
   const clang::DeclContext* context = decl.getDeclContext();

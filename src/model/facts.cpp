@@ -8,6 +8,36 @@ namespace tomos::model {
 
 namespace {
 
+// Whether a value may be any: `*`.
+bool node_chooses(const Program& program, std::int32_t at) {
+  if (at < 0) return false;
+  const Node& node = program.nodes[static_cast<std::size_t>(at)];
+  switch (node.op) {
+    case NodeOp::kAny:
+      return true;
+    case NodeOp::kConstant:
+      return false;
+    case NodeOp::kRead:
+    case NodeOp::kNext:
+      return node_chooses(program, program.cells[static_cast<std::size_t>(node.a)].index);
+    case NodeOp::kNot:
+      return node_chooses(program, node.a);
+    case NodeOp::kChoice:
+      return node_chooses(program, node.a) || node_chooses(program, node.b) ||
+             node_chooses(program, node.c);
+    case NodeOp::kAnd:
+    case NodeOp::kOr:
+    case NodeOp::kEqual:
+    case NodeOp::kUnequal:
+    case NodeOp::kLess:
+    case NodeOp::kLessEqual:
+    case NodeOp::kPlus:
+    case NodeOp::kMinus:
+      break;
+  }
+  return node_chooses(program, node.a) || node_chooses(program, node.b);
+}
+
 class FactFinder {
  public:
   explicit FactFinder(Program& program) : program_(program) {}
@@ -161,51 +191,11 @@ class FactFinder {
     return false;
   }
 
-  bool chooses(std::int32_t at) const {
-    if (at < 0) return false;
-    const Node& node = program_.nodes[static_cast<std::size_t>(at)];
-    switch (node.op) {
-      case NodeOp::kAny:
-        return true;
-      case NodeOp::kConstant:
-        return false;
-      case NodeOp::kRead:
-      case NodeOp::kNext:
-        return chooses(program_.cells[static_cast<std::size_t>(node.a)].index);
-      case NodeOp::kNot:
-        return chooses(node.a);
-      case NodeOp::kChoice:
-        return chooses(node.a) || chooses(node.b) || chooses(node.c);
-      case NodeOp::kAnd:
-      case NodeOp::kOr:
-      case NodeOp::kEqual:
-      case NodeOp::kUnequal:
-      case NodeOp::kLess:
-      case NodeOp::kLessEqual:
-      case NodeOp::kPlus:
-      case NodeOp::kMinus:
-        break;
-    }
-    return chooses(node.a) || chooses(node.b);
-  }
-
-  bool chooses(const Edge& edge) const {
-    const auto cell_chooses = [&](std::int32_t at) {
-      return at >= 0 && chooses(program_.cells[static_cast<std::size_t>(at)].index);
-    };
-    const bool has_lock = edge.kind == Edge::Kind::kAcquire || edge.kind == Edge::Kind::kHeld ||
-                          edge.kind == Edge::Kind::kRelease;
-    return chooses(edge.guard) || (has_lock && cell_chooses(edge.object)) ||
-           std::ranges::any_of(edge.assignments, [&](const Assignment& one) {
-             return chooses(one.node) || cell_chooses(one.cell);
-           });
-  }
-
   // One edge, or the two of a condition, and nothing is any value.
   bool is_one_way(const Location& location) const {
     const std::vector<Edge>& edges = location.edges;
     for (const Edge& edge : edges) {
-      if (!is_simple(edge.kind) || chooses(edge)) return false;
+      if (!is_simple(edge.kind) || chooses(program_, edge)) return false;
     }
     if (edges.size() == 1) return true;
     if (edges.size() != 2 || edges[1].guard < 0) return false;
@@ -381,6 +371,18 @@ class FactFinder {
 };
 
 }  // namespace
+
+bool chooses(const Program& program, const Edge& edge) {
+  const auto cell_chooses = [&](std::int32_t at) {
+    return at >= 0 && node_chooses(program, program.cells[static_cast<std::size_t>(at)].index);
+  };
+  const bool has_lock = edge.kind == Edge::Kind::kAcquire || edge.kind == Edge::Kind::kHeld ||
+                        edge.kind == Edge::Kind::kRelease;
+  return node_chooses(program, edge.guard) || (has_lock && cell_chooses(edge.object)) ||
+         std::ranges::any_of(edge.assignments, [&](const Assignment& one) {
+           return node_chooses(program, one.node) || cell_chooses(one.cell);
+         });
+}
 
 void find_facts(Program& program) { FactFinder(program).run(); }
 

@@ -8,4 +8,7 @@ namespace tomos::model {
 
 void find_facts(Program& program);
 
+// Whether a value or an index in it may be any: `*`.
+bool chooses(const Program& program, const Edge& edge);
+
 }  // namespace tomos::model

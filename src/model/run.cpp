@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "model/facts.h"
 #include "model/lexer.h"
 #include "monitor/analyses.h"
 #include "monitor/telling.h"
@@ -187,38 +188,9 @@ Run run_of(const Program& program, const SearchResult& result) {
 }
 
 bool leaves_open(const Program& program, const SearchResult& result) {
-  const auto is_any = [&](const auto& self, std::int32_t at) -> bool {
-    if (at < 0) return false;
-    const Node& node = program.nodes[static_cast<std::size_t>(at)];
-    switch (node.op) {
-      case NodeOp::kConstant:
-      case NodeOp::kRead:
-      case NodeOp::kNext:
-        return false;
-      case NodeOp::kAny:
-        return true;
-      case NodeOp::kNot:
-        return self(self, node.a);
-      case NodeOp::kChoice:
-        return self(self, node.a) || self(self, node.b) || self(self, node.c);
-      case NodeOp::kAnd:
-      case NodeOp::kOr:
-      case NodeOp::kEqual:
-      case NodeOp::kUnequal:
-      case NodeOp::kLess:
-      case NodeOp::kLessEqual:
-      case NodeOp::kPlus:
-      case NodeOp::kMinus:
-        return self(self, node.a) || self(self, node.b);
-    }
-    return false;
-  };
   return std::ranges::any_of(result.run, [&](const Step& step) {
     const Code& code = program.codes[program.threads[step.thread].code];
-    const Edge& edge = code.locations[step.location].edges[step.edge];
-    return is_any(is_any, edge.guard) ||
-           std::ranges::any_of(edge.assignments,
-                               [&](const Assignment& one) { return is_any(is_any, one.node); });
+    return chooses(program, code.locations[step.location].edges[step.edge]);
   });
 }
 

@@ -77,9 +77,10 @@ class Body {
   struct Guard {
     std::vector<LockPath> locks;
     Held held = Held::kNo;
-    bool tried = false;     // whether it is held is still to be asked
-    bool inverted = false;  // unlocks first, and locks again at the end
-    bool by_block = false;  // never told anything: a synchronized block
+    bool tried = false;      // whether it is held is still to be asked
+    bool inverted = false;   // unlocks first, and locks again at the end
+    bool by_block = false;   // never told anything: a synchronized block
+    bool is_shared = false;  // a reader's
   };
   struct Variable {
     std::string name;  // empty: of unknown value
@@ -153,7 +154,10 @@ class Body {
   static const clang::Expr* as_written(const clang::Expr* lock, const Scope& in);
   const Named* named(const clang::Expr* object) const;
   void forget_objects(const clang::VarDecl& variable);
-  void lock_step(core::Expr::Kind kind, const LockPath& path, clang::SourceLocation at);
+  core::ExprId taking(core::Expr::Kind kind, const LockPath& lock, clang::SourceLocation at,
+                      bool is_shared);
+  void lock_step(core::Expr::Kind kind, const LockPath& path, clang::SourceLocation at,
+                 bool is_shared = false);
   bool lock_effect(const clang::CallExpr& call);
   void change_guard(const clang::VarDecl& variable, LockCall::Kind kind, bool gives_up,
                     clang::SourceLocation at);

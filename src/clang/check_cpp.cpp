@@ -176,11 +176,15 @@ Result<std::vector<CompilerWarning>> check_cpp(const Options& options, const Tex
   });
   std::vector<std::vector<CompilerWarning>> heard(commands->size());
   std::atomic<std::size_t> next = 0;
+  std::mutex mutex;
+  std::size_t done = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < commands->size(); i = next++) {
       std::vector<std::string> flags = checking_arguments((*commands)[i], headers);
       flags.insert(flags.end(), options.flags.begin(), options.flags.end());
       heard[i] = check_unit((*commands)[i], flags, texts);
+      const std::scoped_lock lock(mutex);
+      if (options.progress) options.progress(++done, commands->size());
     }
   };
   {

@@ -203,6 +203,7 @@ void Body::guard_locks(const clang::CXXConstructExpr& made, Guard& guard, Source
     known->second.tried = false;
     return;
   }
+  guard.is_shared = Unit::is_reader_guard(constructor);
   bool attributed = false;
   const auto add_all = [&](const auto& locks) {
     attributed = true;
@@ -272,6 +273,7 @@ void Body::handed_out(const Expr* init, Guard& guard, SourceLocation at) {
     for (const Expr* lock : taken->args()) {
       if (auto known = unit_.path(lock, inside)) locks.push_back(std::move(*known));
     }
+    guard.is_shared = taken->isShared();
   } else if (const clang::FunctionDecl* definition = callee->getDefinition();
              definition != nullptr && definition->hasBody()) {
     const auto* body = llvm::dyn_cast<clang::CompoundStmt>(definition->getBody());
@@ -280,7 +282,10 @@ void Body::handed_out(const Expr* init, Guard& guard, SourceLocation at) {
                               : nullptr;
     const clang::CXXConstructExpr* made =
         returns == nullptr ? nullptr : construction_of(returns->getRetValue());
-    if (made != nullptr) locks = unit_.guard_paths(*made, inside);
+    if (made != nullptr) {
+      locks = unit_.guard_paths(*made, inside);
+      guard.is_shared = Unit::is_reader_guard(*made->getConstructor());
+    }
   }
   for (LockPath& lock : locks) guard.locks.push_back(settled(std::move(lock), at));
   if (!guard.locks.empty()) guard.held = Held::kYes;
@@ -309,9 +314,12 @@ void Body::declare_guard(const VarDecl& variable, const Expr* init) {
       taken_.push_back(lock);
       if (guard.by_block) {
         const ExprId on = lock_expr(lock, at);
-        wrap({.kind = Kind::kSync, .position = unit_.position(at), .children = {on}});
+        wrap({.kind = Kind::kSync,
+              .position = unit_.position(at),
+              .children = {on},
+              .is_shared = guard.is_shared});
       } else {
-        lock_step(Kind::kLock, lock, at);
+        lock_step(Kind::kLock, lock, at, guard.is_shared);
       }
     }
   }
@@ -417,10 +425,15 @@ LockPath Body::settled(LockPath path, SourceLocation at) {
   return {.root = name, .fields = {}, .type = path.type};
 }
 
-void Body::lock_step(Kind kind, const LockPath& path, SourceLocation at) {
-  const LockPath lock = settled(path, at);
+ExprId Body::taking(Kind kind, const LockPath& lock, SourceLocation at, bool is_shared) {
   const ExprId on = lock_expr(lock, at);
-  emit(make(kind, at, {on}));
+  return program_.add(
+      {.kind = kind, .position = unit_.position(at), .children = {on}, .is_shared = is_shared});
+}
+
+void Body::lock_step(Kind kind, const LockPath& path, SourceLocation at, bool is_shared) {
+  const LockPath lock = settled(path, at);
+  emit(taking(kind, lock, at, is_shared));
   if (kind == Kind::kLock) taken_.push_back(lock);
 }
 
@@ -435,7 +448,7 @@ void Body::change_guard(const VarDecl& variable, LockCall::Kind kind, bool gives
     }
     guard.held = Held::kNo;
   } else if (kind == LockCall::Kind::kLock) {
-    for (const LockPath& lock : guard.locks) lock_step(Kind::kLock, lock, at);
+    for (const LockPath& lock : guard.locks) lock_step(Kind::kLock, lock, at, guard.is_shared);
     guard.held = Held::kYes;
   }
 }
@@ -480,13 +493,16 @@ bool Body::lock_effect(const clang::CallExpr& call) {
         return true;
       }
       for (const LockPath& lock : does->locks) {
-        lock_step(does->kind == LockCall::Kind::kLock ? Kind::kLock : Kind::kUnlock, lock, at);
+        const bool takes = does->kind == LockCall::Kind::kLock;
+        lock_step(takes ? Kind::kLock : Kind::kUnlock, lock, at, takes && does->is_shared);
       }
       return true;
     }
     case LockCall::Kind::kTryLock:
       // Where its result decides, `branch` has seen to it.
-      for (const LockPath& lock : does->locks) lock_step(Kind::kTryLock, lock, at);
+      for (const LockPath& lock : does->locks) {
+        lock_step(Kind::kTryLock, lock, at, does->is_shared);
+      }
       return true;
     case LockCall::Kind::kAssertHeld:
       for (const LockPath& lock : does->locks) {

@@ -41,6 +41,22 @@ const Expr* core_of(const Expr* of) {
   }
 }
 
+bool takes_as_reader(const FunctionDecl& callee) {
+  const auto* taken = callee.getAttr<clang::AcquireCapabilityAttr>();
+  const llvm::StringRef name = plain_name(callee);
+  return taken != nullptr ? taken->isShared()
+                          : name.contains("lock_shared") || name.contains("ReaderLock") ||
+                                name.contains("rdlock");
+}
+
+bool has_reader_lock(const clang::Stmt* body) {
+  if (body == nullptr) return false;
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(body);
+  const FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
+  return (callee != nullptr && takes_as_reader(*callee)) ||
+         std::ranges::any_of(body->children(), has_reader_lock);
+}
+
 bool has_unlock(const clang::Stmt* body) {
   if (body == nullptr) return false;
   if (const auto* call = llvm::dyn_cast<clang::CallExpr>(body)) {
@@ -218,6 +234,14 @@ bool Unit::is_guard_class(const RecordDecl& of) {
   return guard_classes_[record] = is_guard;
 }
 
+bool Unit::is_reader_guard(const clang::CXXConstructorDecl& made) {
+  if (const auto* taken = made.getAttr<clang::AcquireCapabilityAttr>()) return taken->isShared();
+  const CXXRecordDecl& of = *made.getParent();
+  if (is_of_std(of)) return plain_name(of) == "shared_lock";
+  const FunctionDecl* definition = made.getDefinition();
+  return definition != nullptr && has_reader_lock(definition->getBody());
+}
+
 // The locks that a guard is made for, where it is made to hold them.
 std::vector<LockPath> Unit::guard_paths(const clang::CXXConstructExpr& made, const Scope& outer) {
   const std::vector<const Expr*> arguments(made.arg_begin(), made.arg_end());
@@ -249,13 +273,15 @@ std::optional<LockCall> Unit::attribute_call(const FunctionDecl& callee, const S
     return found;
   };
   if (const auto* taken = callee.getAttr<clang::AcquireCapabilityAttr>()) {
-    return LockCall{.kind = LockCall::Kind::kLock, .locks = locks(taken->args())};
+    return LockCall{.kind = LockCall::Kind::kLock,
+                    .locks = locks(taken->args()),
+                    .is_shared = taken->isShared()};
   }
   if (const auto* left = callee.getAttr<clang::ReleaseCapabilityAttr>()) {
     return LockCall{.kind = LockCall::Kind::kUnlock, .locks = locks(left->args())};
   }
   // The older names are attributes of their own.
-  const auto tried = [&](const auto* by) -> std::optional<LockCall> {
+  const auto tried = [&](const auto* by, bool is_shared) -> std::optional<LockCall> {
     if (by == nullptr) return std::nullopt;
     const Expr* success = by->getSuccessValue()->IgnoreParenImpCasts();
     const auto* flag = llvm::dyn_cast<clang::CXXBoolLiteralExpr>(success);
@@ -263,12 +289,15 @@ std::optional<LockCall> Unit::attribute_call(const FunctionDecl& callee, const S
     const bool yes = flag != nullptr     ? flag->getValue()
                      : number != nullptr ? number->getValue().getBoolValue()
                                          : true;
-    return LockCall{
-        .kind = LockCall::Kind::kTryLock, .locks = locks(by->args()), .true_is_held = yes};
+    return LockCall{.kind = LockCall::Kind::kTryLock,
+                    .locks = locks(by->args()),
+                    .true_is_held = yes,
+                    .is_shared = is_shared};
   };
-  if (auto made = tried(callee.getAttr<clang::TryAcquireCapabilityAttr>())) return made;
-  if (auto made = tried(callee.getAttr<clang::ExclusiveTrylockFunctionAttr>())) return made;
-  if (auto made = tried(callee.getAttr<clang::SharedTrylockFunctionAttr>())) return made;
+  const auto* tries = callee.getAttr<clang::TryAcquireCapabilityAttr>();
+  if (auto made = tried(tries, tries != nullptr && tries->isShared())) return made;
+  if (auto made = tried(callee.getAttr<clang::ExclusiveTrylockFunctionAttr>(), false)) return made;
+  if (auto made = tried(callee.getAttr<clang::SharedTrylockFunctionAttr>(), true)) return made;
   const auto asserted = [&](const auto* by) -> std::optional<LockCall> {
     if (by == nullptr) return std::nullopt;
     return LockCall{.kind = LockCall::Kind::kAssertHeld, .locks = locks(by->args())};
@@ -300,7 +329,8 @@ std::optional<LockCall> Unit::pthread_call(llvm::StringRef name, const clang::Ca
     argument = 1;
   }
   if (!kind || call.getNumArgs() <= argument) return std::nullopt;
-  LockCall made = {.kind = *kind, .true_is_held = true_is_held};
+  LockCall made = {
+      .kind = *kind, .true_is_held = true_is_held, .is_shared = name.contains("rdlock")};
   if (const auto lock = path(call.getArg(argument), scope)) made.locks.push_back(*lock);
   return made;
 }
@@ -365,7 +395,7 @@ std::optional<LockCall> Unit::lock_call(const clang::CallExpr& call, const Scope
       kind = LockCall::Kind::kWait;
     }
     if (!kind) return std::nullopt;
-    LockCall made = {.kind = *kind};
+    LockCall made = {.kind = *kind, .is_shared = takes_as_reader(*callee)};
     if (const auto lock = path(object, scope)) made.locks.push_back(*lock);
     return made;
   }

@@ -186,7 +186,7 @@ void Body::release_guards(std::size_t from_block, SourceLocation at) {
       if (guard.by_block) continue;
       for (const LockPath& lock : guard.locks) {
         if (guard.inverted) {
-          lock_step(Kind::kLock, lock, at);
+          lock_step(Kind::kLock, lock, at, guard.is_shared);
         } else if (guard.held == Held::kYes) {
           lock_step(Kind::kUnlock, lock, at);
         }
@@ -267,6 +267,7 @@ std::optional<Body::Try> Body::tried(const Expr* condition) {
         return std::nullopt;
       }
       does->locks = at->second.locks;
+      does->is_shared = at->second.is_shared;
     }
     if (does->locks.size() != 1) return std::nullopt;
     return Try{.call = *does, .held_if_true = does->true_is_held};
@@ -302,7 +303,7 @@ void Body::branch(const Expr* condition, const Part& then_part, const Part& else
   ExprId decides = core::kNoExpr;
   if (asked) {
     const LockPath lock = settled(asked->call.locks[0], at);
-    decides = make(Kind::kTryLock, condition->getBeginLoc(), {lock_expr(lock, at)});
+    decides = taking(Kind::kTryLock, lock, condition->getBeginLoc(), asked->call.is_shared);
     taken_.push_back(lock);
   } else {
     decides = test_of(condition);

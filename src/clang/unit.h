@@ -71,6 +71,7 @@ struct LockCall {
   std::vector<LockPath> locks;
   const clang::VarDecl* guard = nullptr;  // the RAII object that is told to
   bool true_is_held = true;               // a try that returns 0 for success: false
+  bool is_shared = false;                 // as a reader
 };
 
 // A requirement in a comment, /*# atomic */, for what follows it.
@@ -103,6 +104,7 @@ class Unit {
   std::optional<std::string> lock_type(clang::QualType type);
   bool is_lock_class(const clang::RecordDecl& record);
   bool is_guard_class(const clang::RecordDecl& record);  // RAII
+  static bool is_reader_guard(const clang::CXXConstructorDecl& made);
   bool owns_locks(const clang::RecordDecl& record);
   bool is_condition_class(const clang::RecordDecl& record);
   static bool is_pointer_class(const clang::RecordDecl& record);  // not of the standard library

@@ -91,22 +91,22 @@ std::string cache_folder() {
 }
 
 // On a terminal: how far it has come. The line is taken away at the end.
-std::function<void(std::size_t, std::size_t)> show_progress() {
+std::function<void(std::size_t, std::size_t)> show_progress(std::string_view what) {
   if (::isatty(STDERR_FILENO) == 0) return {};
-  return [](std::size_t done, std::size_t all) {
-    fmt::print(stderr, "\r{}/{} units", done, all);
+  return [what](std::size_t done, std::size_t all) {
+    fmt::print(stderr, "\r{} {}/{} units", what, done, all);
     if (done == all) fmt::print(stderr, "\r\033[K");
     (void)std::fflush(stderr);
   };
 }
 
-cpp::Options source_options(const InferOptions& options) {
+cpp::Options source_options(const InferOptions& options, std::string_view what) {
   return {.build = options.sources.build,
           .files = options.sources.files,
           .flags = options.sources.flags,
           .jobs = options.jobs,
           .cache = options.no_cache ? "" : cache_folder(),
-          .progress = show_progress()};
+          .progress = show_progress(what)};
 }
 
 struct ReadProgram {
@@ -116,7 +116,7 @@ struct ReadProgram {
 };
 
 Result<ReadProgram> read_units(const InferOptions& options, std::vector<std::string>& notes) {
-  auto sources = tomos::read_cpp(source_options(options));
+  auto sources = tomos::read_cpp(source_options(options, "reading"));
   if (!sources) return std::unexpected(sources.error());
   ReadProgram made;
   for (const cpp::LeftOut& unit : sources->left_out) made.left_out.insert(unit.file);
@@ -325,7 +325,7 @@ int run(const InferOptions& options) {
     std::vector<Finding> findings = guards->findings;
     std::ranges::copy(inference->findings, std::back_inserter(findings));
     const auto written =
-        write_annotations({.sources = source_options(options),
+        write_annotations({.sources = source_options(options, "checking"),
                            .in_place = options.in_place,
                            .quiet = options.report.quiet,
                            .left_out = std::move(read->left_out)},

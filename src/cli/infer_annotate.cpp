@@ -79,6 +79,7 @@ Result<void> write_annotations(const AnnotateOptions& options, std::optional<New
                                .findings = {},
                                .left_out = options.left_out};
   for (const Finding& finding : findings) {
+    if (finding.kind == Kind::kAtomicity) continue;  // of which Clang knows nothing
     for (const Finding::Event& event : finding.events) {
       request.findings.emplace(event.location.file, event.location.line);
     }

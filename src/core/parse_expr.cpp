@@ -179,12 +179,14 @@ ExprId ExprParser::keyword() {
   } else if (is("while") || is("synchronized")) {
     made.kind = is("while") ? kWhile : kSync;
     advance();
+    made.is_shared = made.kind == kSync && accept("shared");
     made.children.push_back(parenthesised());
     made.children.push_back(block());
     made.end = block_end_;
   } else if (is("lock") || is("unlock") || is("trylock") || is("wait")) {
     made.kind = is("lock") ? kLock : is("unlock") ? kUnlock : is("trylock") ? kTryLock : kWait;
     advance();
+    made.is_shared = (made.kind == kLock || made.kind == kTryLock) && accept("shared");
     made.children.push_back(parenthesised());
   } else if (accept("atomic")) {
     made.kind = kAtomic;

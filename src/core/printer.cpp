@@ -200,6 +200,13 @@ class Printer {
 std::string Printer::expr(ExprId id, const std::string& indent) const {
   const Expr& of = program_[id];
   const auto child = [&](std::size_t i) { return operand(of.children[i], indent); };
+  const auto taken = [&](const std::string& word) {
+    return word +
+           (of.is_shared                   ? " shared ("
+            : of.kind == Expr::Kind::kSync ? " ("
+                                           : "(") +
+           child(0) + ")";
+  };
   switch (of.kind) {
     case Expr::Kind::kVariable:
       return of.name == "this" ? of.name : quoted(of.name);
@@ -240,13 +247,13 @@ std::string Printer::expr(ExprId id, const std::string& indent) const {
     case Expr::Kind::kWhile:
       return "while (" + child(0) + ") " + block(of.children[1], indent);
     case Expr::Kind::kSync:
-      return "synchronized (" + child(0) + ") " + block(of.children[1], indent);
+      return taken("synchronized") + " " + block(of.children[1], indent);
     case Expr::Kind::kLock:
-      return "lock(" + child(0) + ")";
+      return taken("lock");
     case Expr::Kind::kUnlock:
       return "unlock(" + child(0) + ")";
     case Expr::Kind::kTryLock:
-      return "trylock(" + child(0) + ")";
+      return taken("trylock");
     case Expr::Kind::kWait:
       return "wait(" + child(0) + ")";
     case Expr::Kind::kAtomic:

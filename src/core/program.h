@@ -75,8 +75,8 @@ struct Expr {
     kSequence,  // children
     kIf,        // children: condition, then, else
     kWhile,     // children: condition, body
-    kSync,      // synchronized (children[0]) children[1]
-    kLock,      // children[0]
+    kSync,      // synchronized (children[0]) children[1]; or `synchronized shared`
+    kLock,      // children[0]; or `lock shared`: see is_shared
     kUnlock,    // children[0]
     kTryLock,   // children[0]; in the condition of an `if`, the lock is held where it says true
     kWait,      // on a condition, with the lock children[0]: released and acquired again
@@ -101,6 +101,7 @@ struct Expr {
   // nobody else can see the object, or somebody was told and the rest goes on without this.
   enum class Excused : std::uint8_t { kNo, kUnshared, kReported };
   Excused excused = Excused::kNo;
+  bool is_shared = false;  // of what takes a lock: as a reader, beside others
 };
 
 // Those that end with a block in text, and so need no `;` after them.

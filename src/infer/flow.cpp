@@ -145,10 +145,16 @@ void Walker::note_effects(MethodId id) {
   }
 }
 
-HoldsId Walker::holds_now() {
+HoldsId Walker::holds_now(Access::Kind kind) {
+  Holds now = way_.holds;
+  if (kind != Access::Kind::kRead) {
+    for (auto& [lock, hold] : now) {
+      if (hold.shared) hold = {.depth = 0, .released = true, .shared = true};
+    }
+  }
   const auto [at, is_new] =
-      known_holds_.try_emplace(way_.holds, static_cast<HoldsId>(made_.holds.size()));
-  if (is_new) made_.holds.push_back(way_.holds);
+      known_holds_.try_emplace(std::move(now), static_cast<HoldsId>(made_.holds.size()));
+  if (is_new) made_.holds.push_back(at->first);
   return at->second;
 }
 
@@ -204,10 +210,15 @@ std::optional<LockId> Walker::of_any(LockId lock) const {
   return shared == nullptr ? std::nullopt : classes_.of_any(shared->type, lock);
 }
 
-void Walker::take(LockId lock) {
+void Walker::take(LockId lock, bool shared) {
   if (lock == Locks::kUnknown) return;
-  ++way_.holds[lock].depth;
-  if (const auto any = of_any(lock)) ++way_.holds[*any].depth;
+  const auto hold = [&](LockId one) {
+    Hold& here = way_.holds[one];
+    here.shared = shared && (here.depth == 0 || here.shared);
+    ++here.depth;
+  };
+  hold(lock);
+  if (const auto any = of_any(lock)) hold(*any);
 }
 
 void Walker::leave_section(Way& way, LockId lock) {

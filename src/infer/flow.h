@@ -30,6 +30,7 @@ struct Hold {
   int depth = 0;          // how often this method holds it
   bool released = false;  // it was the caller's, and was given back
   bool maybe = false;     // held on some ways that lead here
+  bool shared = false;    // as a reader, on some way at least; at a write then not held at all
 
   friend auto operator<=>(const Hold&, const Hold&) = default;
 };

@@ -62,7 +62,7 @@ Walker::Value Walker::expr(ExprId id) {
       const LockId lock = lock_of(of.children[0]);
       if (lock == Locks::kUnknown) return expr(of.children[1]);
       exclude(lock, id);
-      take(lock);
+      take(lock, of.is_shared);
       sections_.push_back(lock);
       const Value value = expr(of.children[1]);
       sections_.pop_back();
@@ -72,7 +72,7 @@ Walker::Value Walker::expr(ExprId id) {
     case Expr::Kind::kLock: {
       const LockId lock = lock_of(of.children[0]);
       exclude(lock, id);
-      take(lock);
+      take(lock, of.is_shared);
       return {};
     }
     case Expr::Kind::kTryLock: {
@@ -155,7 +155,7 @@ std::optional<std::size_t> Walker::access(ExprId id, const Field& field, Substit
                             .method = current_,
                             .expr = id,
                             .theta = std::move(theta),
-                            .holds = holds_now(),
+                            .holds = holds_now(kind),
                             .unshared = unshared || own});
   return made_.accesses.size() - 1;
 }
@@ -232,16 +232,14 @@ void Walker::invoke(CallSite site) {
   }
   if (site.forked) return;
   const auto each = [&](const std::vector<LockId>& declared,
-                        const std::map<MethodId, std::vector<LockId>>& found, auto does) {
-    for (const LockId lock : declared) (this->*does)(substitute(locks_, site.theta, lock));
+                        const std::map<MethodId, std::vector<LockId>>& found, const auto& does) {
+    for (const LockId lock : declared) does(substitute(locks_, site.theta, lock));
     const auto more = found.find(site.callee);
     if (more == found.end()) return;
-    for (const LockId lock : more->second) {
-      (this->*does)(substitute(locks_, site.theta, lock));
-    }
+    for (const LockId lock : more->second) does(substitute(locks_, site.theta, lock));
   };
-  each(method.acquires, acquires_, &Walker::take);
-  each(method.releases, releases_, &Walker::give);
+  each(method.acquires, acquires_, [&](LockId lock) { take(lock, false); });
+  each(method.releases, releases_, [&](LockId lock) { give(lock); });
 }
 
 Walker::Value Walker::call(ExprId id, bool forked) {
@@ -327,7 +325,7 @@ std::pair<Way, Way> Walker::condition(ExprId id) {
   if (of.kind == Expr::Kind::kTryLock) {
     const LockId lock = lock_of(of.children[0]);
     const Way no = way_;
-    take(lock);
+    take(lock, of.is_shared);
     return {way_, no};
   }
   if (of.kind == Expr::Kind::kOperator && of.name == "!") {

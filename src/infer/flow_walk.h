@@ -51,7 +51,8 @@ class Walker {
   void leave();
   bool is_callers(LockId lock) const;
   void note_effects(MethodId id);
-  HoldsId holds_now();
+  // For a write a reader's lock is none, and the callers cannot help it.
+  HoldsId holds_now(Access::Kind kind = Access::Kind::kRead);
   bool is_construction() const;
 
   // Expressions, in flow_exprs.cpp.
@@ -81,7 +82,7 @@ class Walker {
   LockId lock_of(ExprId id);
   // Whose lock it is may be forgotten on the way to a field that it guards; of which class is not.
   std::optional<LockId> of_any(LockId lock) const;
-  void take(LockId lock);
+  void take(LockId lock, bool shared);
   // What was taken, at the end of its block.
   void leave_section(Way& way, LockId lock);
   void exclude(LockId lock, ExprId id);

@@ -19,6 +19,7 @@
 #include "infer/conventions.h"
 #include "infer/discipline.h"
 #include "infer/flow.h"
+#include "infer/readers.h"
 #include "infer/requirements.h"
 
 namespace tomos::infer {
@@ -38,6 +39,9 @@ constexpr std::int64_t kReadWeight = 2;
 constexpr std::int64_t kWriteWeight = 3;
 constexpr std::int64_t kUpdateWeight = 4;
 constexpr std::int64_t kBroken = 12;  // times the weight
+// Held, and so the right one, but as a reader for a write: more often than not it is meant so, or
+// not at all.
+constexpr std::int64_t kMisheld = 2;
 
 constexpr std::int64_t kGhostFactor = 3;
 // A ghost parameter that is looked for is taken if there is any way; what breaks it gives it up.
@@ -52,6 +56,8 @@ constexpr std::int64_t kInitialising = 3;
 constexpr std::int64_t kPresumed = 10;
 
 constexpr int kConflicts = 100'000;
+
+constexpr const char* kAsWriter = " as a writer";
 
 std::int64_t weight(const Access& access) {
   switch (access.kind) {
@@ -242,7 +248,10 @@ class Finder {
       }
       const bool any_lock =
           guard.kind == Guard::Kind::kWriteGuardedBy && access->kind == Access::Kind::kRead;
-      std::int64_t penalty = (is_in_construction(*access) ? 1 : kBroken) * weight(*access);
+      const std::int64_t times = is_in_construction(*access)              ? 1
+                                 : is_held_as_reader(access->holds, here) ? kMisheld
+                                                                          : kBroken;
+      std::int64_t penalty = times * weight(*access);
       if (penalties == Penalty::kHigh) penalty = kDeclared;
       if (any_lock) penalty = weight(*access);
       (if_required ? made.needs[{access->method, lock}] : made.cost) += penalty;
@@ -344,6 +353,7 @@ class Finder {
           discipline.requirements[i].is_fixed && !classes_[method].method->is_given;
       if (!declared) tell_calls(i, choice);
     }
+    tell_reader_calls();
     excuse_unshared();
     for (const MethodLock& one : conventions(locks_, classes_, flow_, requirements_)) {
       mutable_method(one.method).requires_held.push_back(one.lock);
@@ -441,13 +451,20 @@ class Finder {
     for (const Access* access : broken) {
       excuse(access->expr, Expr::Excused::kReported);
       Finding made = begin(access->method, access->expr, std::string(op_of(access->kind)), name);
-      made.message = fmt::format("{} is guarded by {} in {} of {} {}; not here", name,
+      const LockId lock = substitute(locks_, access->theta, field.guard.lock);
+      const bool as_reader = is_held_as_reader(access->holds, lock);
+      made.message = fmt::format("{} is guarded by {} in {} of {} {}; {}", name,
                                  locks_.to_string(field.guard.lock), total - broken.size(), total,
-                                 writes_only ? "writes" : "accesses");
-      made.fix = fmt::format("hold {} here",
-                             locks_.to_string(substitute(locks_, access->theta, field.guard.lock)));
+                                 writes_only ? "writes" : "accesses",
+                                 as_reader ? "here only a reader's lock is held" : "not here");
+      made.fix = fmt::format("hold {} here{}", locks_.to_string(lock), as_reader ? kAsWriter : "");
       made_.findings.push_back(std::move(made));
     }
+  }
+
+  bool is_held_as_reader(HoldsId at, LockId lock) const {
+    const auto found = flow_[at].find(lock);
+    return found != flow_[at].end() && found->second.shared;
   }
 
   // The type rules know of constructors, and of nothing else that is done to new objects.
@@ -490,6 +507,18 @@ class Finder {
     }
   }
 
+  void tell_reader_calls() {
+    for (const auto& [site, lock] : calls_of_readers(locks_, classes_, flow_)) {
+      excuse(site->expr, Expr::Excused::kReported);
+      Finding made = begin(site->caller, site->expr, "call", name_of(site->callee));
+      made.message = fmt::format("{} writes what {} guards; here only a reader's lock is held",
+                                 name_of(site->callee), locks_.to_string(lock));
+      made.fix = fmt::format("hold {} here{}",
+                             locks_.to_string(substitute(locks_, site->theta, lock)), kAsWriter);
+      made_.findings.push_back(std::move(made));
+    }
+  }
+
   static const std::string& shown(const auto& of) {
     return of.display.empty() ? of.name : of.display;
   }
@@ -497,8 +526,9 @@ class Finder {
   std::string name_of(MethodId id) const {
     if (id == kMain) return "main";
     const MethodOf& of = classes_[id];
-    return of.owner == nullptr ? shown(*of.method)
-                               : fmt::format("{}.{}", shown(*of.owner), shown(*of.method));
+    return of.owner == nullptr || !of.method->display.empty()
+               ? shown(*of.method)
+               : fmt::format("{}.{}", shown(*of.owner), shown(*of.method));
   }
 
   Location location(const core::Position& position) const {

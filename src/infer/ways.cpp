@@ -9,7 +9,9 @@ namespace {
 
 void tidy(Way& way, LockId lock) {
   const auto at = way.holds.find(lock);
-  if (at != way.holds.end() && at->second == Hold()) way.holds.erase(at);
+  if (at == way.holds.end()) return;
+  at->second.shared &= at->second.depth > 0;
+  if (at->second == Hold()) way.holds.erase(at);
 }
 
 }  // namespace
@@ -51,7 +53,8 @@ Way meet(const Way& a, const Way& b) {
     }
     const Hold hold = {.depth = std::min(one.depth, two.depth),
                        .released = one.released || two.released,
-                       .maybe = one.maybe || two.maybe || one.depth != two.depth};
+                       .maybe = one.maybe || two.maybe || one.depth != two.depth,
+                       .shared = std::min(one.depth, two.depth) > 0 && (one.shared || two.shared)};
     if (hold != Hold()) met.holds[lock] = hold;
   };
   const auto find = [](const Holds& in, LockId lock) {

@@ -247,7 +247,8 @@ void pass(Stream& stream, core::Term& of) {
 
 template <class Stream>
 void pass(Stream& stream, core::Expr& of) {
-  auto& [kind, position, end, name, display, children, locks, type, expected, excused] = of;
+  auto& [kind, position, end, name, display, children, locks, type, expected, excused, is_shared] =
+      of;
   pass(stream, kind);
   pass(stream, position);
   pass(stream, end);
@@ -258,6 +259,7 @@ void pass(Stream& stream, core::Expr& of) {
   pass(stream, type);
   pass(stream, expected);
   pass(stream, excused);
+  pass(stream, is_shared);
 }
 
 template <class Stream>

@@ -1,0 +1,55 @@
+#include "infer/readers.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tomos::infer {
+
+using core::Guard;
+
+std::vector<ReaderCall> calls_of_readers(Locks& locks, const Classes& classes, const Flow& flow) {
+  const auto own = [&](HoldsId at, LockId lock) {
+    const auto found = flow[at].find(lock);
+    return found == flow[at].end() ? Hold() : found->second;
+  };
+  const auto requires_it = [&](MethodId method, LockId lock) {
+    if (method == kMain) return false;
+    const std::vector<LockId>& all = classes[method].method->requires_held;
+    return std::ranges::find(all, lock) != all.end();
+  };
+
+  std::set<MethodLock> writers;  // methods, and the locks of their callers that they write under
+  std::vector<MethodLock> open;
+  const auto add = [&](MethodId method, LockId lock, HoldsId at) {
+    const Hold hold = own(at, lock);
+    if (hold.depth > 0 || hold.released || !requires_it(method, lock)) return;
+    if (writers.insert({method, lock}).second) open.push_back({method, lock});
+  };
+  for (const Access& access : flow.accesses) {
+    const Guard& guard = access.field->guard;
+    const bool guarded =
+        guard.kind == Guard::Kind::kGuardedBy || guard.kind == Guard::Kind::kWriteGuardedBy;
+    if (!guarded || access.unshared || access.kind == Access::Kind::kRead) continue;
+    add(access.method, substitute(locks, access.theta, guard.lock), access.holds);
+  }
+
+  std::map<MethodId, std::vector<const CallSite*>> sites;
+  for (const CallSite& site : flow.calls) {
+    if (!site.unshared && !site.forked) sites[site.callee].push_back(&site);
+  }
+  std::vector<ReaderCall> found;
+  while (!open.empty()) {
+    const MethodLock writer = open.back();
+    open.pop_back();
+    for (const CallSite* site : sites[writer.method]) {
+      const LockId here = substitute(locks, site->theta, writer.lock);
+      if (own(site->holds, here).shared) found.push_back({.site = site, .lock = writer.lock});
+      add(site->caller, here, site->holds);
+    }
+  }
+  std::ranges::sort(found, {}, &ReaderCall::site);
+  return found;
+}
+
+}  // namespace tomos::infer

@@ -26,10 +26,10 @@ constexpr std::int64_t kFarCost = 9;
 // knows of the lock, it just happens to be held; only in C, where nothing can, it is a matter of
 // price.
 constexpr std::int64_t kToldFieldCost = 3;  // its own methods say that they need the lock
-constexpr std::int64_t kNearFieldCost = 5;
+constexpr std::int64_t kNearFieldCost = 4;
 constexpr std::int64_t kFarFieldCost = 8;
 constexpr std::int64_t kToldClassCost = 1;
-constexpr std::int64_t kNearClassCost = 8;
+constexpr std::int64_t kNearClassCost = 4;
 constexpr std::int64_t kFarClassCost = 24;
 constexpr std::int64_t kOneMethodCost = 6;  // not its own lock, and only one method to tell
 // How many methods must acquire a lock that is not the object's own before it guards anything.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
 namespace tomos::infer {
@@ -65,6 +66,49 @@ const core::Expr& value_of(const core::Program& program, ExprId id) {
   return leads_on ? value_of(program, of.children.back()) : of;
 }
 
+namespace {
+
+// A way by which a method might acquire a lock is often one that is never gone: behind a pointer to
+// a function, in what prints a failure. If somebody holds the lock and calls it, it is taken to
+// know better; and so of what it calls.
+void doubt_excluded(Flow& flow, Locks& locks) {
+  std::map<MethodId, std::vector<LockId>> indirect;
+  for (const MethodLock& one : flow.excluded) {
+    if (!flow.acquiring.contains(one)) indirect[one.method].push_back(one.lock);
+  }
+  std::map<MethodId, std::vector<const CallSite*>> calls_by;
+  std::set<MethodLock> held;
+  std::vector<MethodLock> open;
+  const auto see = [&](const CallSite& site, const auto& is_held) {
+    const auto excluded = indirect.find(site.callee);
+    if (excluded == indirect.end()) return;
+    for (const LockId lock : excluded->second) {
+      if (!is_held(substitute(locks, site.theta, lock))) continue;
+      const MethodLock one = {.method = site.callee, .lock = lock};
+      if (held.insert(one).second) open.push_back(one);
+    }
+  };
+  for (const CallSite& site : flow.calls) {
+    if (site.forked) continue;
+    if (site.caller != kMain) calls_by[site.caller].push_back(&site);
+    see(site, [&](LockId lock) {
+      const auto at = flow[site.holds].find(lock);
+      return at != flow[site.holds].end() && at->second.depth > 0;
+    });
+  }
+  while (!open.empty()) {
+    const MethodLock next = open.back();
+    open.pop_back();
+    for (const CallSite* site : calls_by[next.method]) {
+      see(*site,
+          [&](LockId lock) { return lock == next.lock && !flow[site->holds].contains(lock); });
+    }
+  }
+  for (const MethodLock& one : held) flow.excluded.erase(one);
+}
+
+}  // namespace
+
 void exclude_for_callers(Flow& flow, Locks& locks) {
   std::map<MethodId, std::vector<const CallSite*>> calls;
   for (const CallSite& site : flow.calls) {
@@ -82,6 +126,7 @@ void exclude_for_callers(Flow& flow, Locks& locks) {
       if (flow.excluded.insert(caller).second) open.push_back(caller);
     }
   }
+  doubt_excluded(flow, locks);
 }
 
 }  // namespace tomos::infer

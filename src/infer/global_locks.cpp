@@ -37,10 +37,12 @@ GlobalLocks::GlobalLocks(const Locks& locks, const Classes& classes, const Flow&
 void GlobalLocks::note(MethodId method, LockId lock) {
   if (method == kMain || !(contain(lock) || core::is_of_any(locks_, lock))) return;
   const core::Class* of = classes_[method].owner;
-  while (of != nullptr && of_classes_.insert({of, lock}).second) {
-    const std::size_t end = of->name.rfind("::");
-    of = end == std::string::npos ? nullptr : classes_.find(of->name.substr(0, end));
-  }
+  while (of != nullptr && of_classes_.insert({of, lock}).second) of = outer_of(*of);
+}
+
+const core::Class* GlobalLocks::outer_of(const core::Class& of) const {
+  const std::size_t end = of.name.rfind("::");
+  return end == std::string::npos ? nullptr : classes_.find(of.name.substr(0, end));
 }
 
 bool GlobalLocks::contain(LockId lock) const {
@@ -50,7 +52,12 @@ bool GlobalLocks::contain(LockId lock) const {
 }
 
 bool GlobalLocks::are_known_to(const core::Class& of, LockId lock) const {
-  return of_classes_.contains({&of, lock}) || (!has_methods_ && are_beside(of.position, lock));
+  // What is inside a class is its business, too.
+  for (const core::Class* one = &of; one != nullptr; one = outer_of(*one)) {
+    if (of_classes_.contains({one, lock})) return true;
+    if (!contain(lock)) break;
+  }
+  return !has_methods_ && are_beside(of.position, lock);
 }
 
 bool GlobalLocks::are_beside(const core::Position& at, LockId lock) const {

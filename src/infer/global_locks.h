@@ -19,8 +19,8 @@ class GlobalLocks {
 
   bool contain(LockId lock) const;
   bool has_methods() const { return has_methods_; }  // no: a program in C
-  // Acquired by methods of the class, or of classes inside it. In C, where there are no methods:
-  // declared beside it.
+  // Acquired by methods of the class, of classes inside it, or of the one that it is inside. In C,
+  // where there are no methods: declared beside it.
   bool are_known_to(const core::Class& of, LockId lock) const;
   // Declared in the same file, or in the header of it.
   bool are_beside(const core::Position& at, LockId lock) const;
@@ -30,6 +30,7 @@ class GlobalLocks {
   static bool are_needed_by(const core::Class& of, LockId lock);
 
  private:
+  const core::Class* outer_of(const core::Class& of) const;
   void note(MethodId method, LockId lock);
 
   const Locks& locks_;

@@ -348,6 +348,35 @@ TEST(InferGuards, GlobalLocks) {
   EXPECT_EQ(guard(made, "C.y"), "this.m");
 }
 
+// A class inside another knows the global locks that the other's methods acquire.
+TEST(InferGuards, GlobalLocksOfOuterClasses) {
+  const Outcome made = infer_all(
+      "mutex g; class Thread::Part { int count; int other; }"
+      "class Thread { Thread::Part part final;"
+      "  void up() { synchronized (g) { this.part.count += 1; this.part.other = 1; } }"
+      "  void down() { synchronized (g) { this.part.count += 1; this.part.other = 2; } }"
+      "  int get() { synchronized (g) { return this.part.count + this.part.other; } } }");
+  EXPECT_EQ(guard(made, "Thread::Part.count"), "g");
+  EXPECT_EQ(guard(made, "Thread::Part.other"), "g");
+}
+
+// What is called with the lock held does not acquire it by some way through others, which it would
+// take only to fail.
+TEST(InferGuards, WaysThatNobodyTakes) {
+  const std::string text =
+      "class C { mutex m; int x; int y;"
+      "  void log() { synchronized (this.m) { this.y = 1; } }"
+      "  void fail() { this.log(); }"
+      "  void locked() { this.x += 1; if (this.x == 0) { this.fail(); } }"
+      "  void a() { synchronized (this.m) { this.locked(); this.x = 2; } }"
+      "  void b() { synchronized (this.m) { this.locked(); } } }";
+  const Outcome made = infer_all(text);
+  EXPECT_EQ(guard(made, "C.x"), "this.m");
+  EXPECT_EQ(required(made, "C.locked"), Strings{"this.m"});
+  // Who acquires it himself does.
+  EXPECT_EQ(required(made, "C.log"), Strings{});
+}
+
 TEST(InferGuards, TriesReleasesAndWaits) {
   const Outcome made = infer_all(
       "class C { mutex m; int x;"

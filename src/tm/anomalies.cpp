@@ -179,7 +179,7 @@ class AnomalyFinder {
                          .other = half.other};
       if (!written && !traces_.meet.contains({first, second})) {
         anomaly.doubt = "what the two read is never used together here";
-      } else if (written && !traces_.together.contains({half.cut, half.one, half.other})) {
+      } else if (written && !traces_.together.contains(Together::of(half.cut, half.one, half.other))) {
         anomaly.doubt = "what comes between does not use the two together";
       }
       found_.push_back(std::move(anomaly));
@@ -259,7 +259,7 @@ void add_dependents(const Traces& traces, Region& region) {
   for (const Anomaly& anomaly : region.anomalies) {
     if (anomaly.pattern == "WrW" || !anomaly.doubt.empty()) continue;
     const Joint joint = joint_of(traces, anomaly.first, anomaly.second);
-    for (auto flow = traces.flows.lower_bound({.from = anomaly.first});
+    for (auto flow = std::ranges::lower_bound(traces.flows, anomaly.first, {}, &Flow::from);
          flow != traces.flows.end() && flow->from == anomaly.first; ++flow) {
       if (flow->kind != Flow::Kind::kValue ||
           !traces.locations.is_part(flow->location, anomaly.one)) {

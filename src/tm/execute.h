@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <vector>
 
 #include "tm/traces.h"
@@ -48,7 +49,11 @@ class Executor {
   struct Control {
     Origins origins;
     Origins validates;       // what is there now, since we are here
-    std::uint32_t told = 0;  // the execution that is known to depend on it
+    // The execution that is known to depend on it, when this was validated; except on these, which
+    // it had just read again.
+    std::uint32_t told = 0;
+    Origins told_with;
+    Few<LocationId> untold;
   };
   struct Loop {
     State breaks{.reachable = false};
@@ -116,8 +121,9 @@ class Executor {
   std::uint32_t begin(NodeId id, const Node& node);
   void access(LocationId at, bool writes, const Node& node, const Origins& where);
   bool was_taken(const Origins& where) const;
-  void flow(const Origins& origins, Flow::Kind kind, LocationId into);
-  void control_flows(std::optional<LocationId> read);
+  Origins validated();
+  void flow(const Origins& origins, Flow::Kind kind, LocationId into, const Origins& validated);
+  void control_flows(std::optional<LocationId> read, const Origins& validated);
   template <class Do>
   void for_each_control(const Do& act);
   bool is_shared(LocationId at) const;
@@ -154,6 +160,7 @@ class Executor {
   };
   std::vector<Forked> forks_;
   std::vector<TransactionId> executions_;  // number 0: none
+  std::unordered_set<Flow, Flow::Hash> flows_;
   std::uint32_t made_ = 0;                 // objects so far
   std::map<std::tuple<LocationId, bool, bool, Position, ThreadId>, Access> accesses_;
 

@@ -244,11 +244,17 @@ void Executor::for_each_control(const Do& act) {
   }
 }
 
-void Executor::flow(const Origins& origins, Flow::Kind kind, LocationId into) {
+// What is there now as it was read, since we are here.
+Origins Executor::validated() {
+  Origins all;
+  for_each_control([&](const Control& control) { all.insert(control.validates); });
+  return all;
+}
+
+void Executor::flow(const Origins& origins, Flow::Kind kind, LocationId into,
+                    const Origins& validated) {
   const std::uint32_t now = current();
-  if (now == 0 || origins.empty()) return;
-  Origins validated;
-  for_each_control([&](const Control& control) { validated.insert(control.validates); });
+  if (now == 0) return;
   for (const Origin& origin : origins) {
     if (origin.execution == now || validated.contains(origin)) continue;
     const Flow::Kind how = origin.implicit ? Flow::Kind::kControl : kind;
@@ -256,26 +262,37 @@ void Executor::flow(const Origins& origins, Flow::Kind kind, LocationId into) {
     for (const Origin& other : validated) {
       if (other.execution == origin.execution) with.insert(other.location);
     }
-    traces_.flows.insert({.from = executions_[origin.execution],
-                          .location = origin.location,
-                          .to = executions_[now],
-                          .kind = how,
-                          .into = how == Flow::Kind::kValue ? into : LocationId{},
-                          .validated = std::move(with)});
+    flows_.insert({.from = executions_[origin.execution],
+                   .location = origin.location,
+                   .to = executions_[now],
+                   .kind = how,
+                   .into = how == Flow::Kind::kValue ? into : LocationId{},
+                   .validated = std::move(with)});
   }
 }
 
-// Said once for each execution, unless something is validated: then it depends on where we are. Who
-// reads the same again is not misled by what was there before: that is how one waits for a change.
-void Executor::control_flows(std::optional<LocationId> read) {
-  bool validates = false;
-  for_each_control([&](const Control& control) { validates |= !control.validates.empty(); });
+// Said once for each execution and what is validated in it. Who reads the same again is not misled
+// by what was there before: that is how one waits for a change. If it goes on to something else, it
+// is.
+void Executor::control_flows(std::optional<LocationId> read, const Origins& validated) {
+  const std::uint32_t now = current();
   for_each_control([&](Control& control) {
-    if (control.told == current()) return;
-    Origins others = control.origins;
-    if (read) others.erase_where([&](const Origin& one) { return one.location == *read; });
-    flow(others, Flow::Kind::kControl, {});
-    if (!validates && others.size() == control.origins.size()) control.told = current();
+    const bool is_told = control.told == now && control.told_with == validated;
+    if (is_told && control.untold.empty()) return;
+    Origins tell;
+    Few<LocationId> untold;
+    for (const Origin& origin : control.origins) {
+      if (is_told && !control.untold.contains(origin.location)) continue;
+      if (read == origin.location) {
+        untold.insert(origin.location);
+      } else {
+        tell.insert(origin);
+      }
+    }
+    flow(tell, Flow::Kind::kControl, {}, validated);
+    control.told = now;
+    control.told_with = validated;
+    control.untold = std::move(untold);
   });
 }
 
@@ -321,8 +338,7 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
     for_each_control([&](const Control& control) {
       for (const Origin& origin : control.origins) {
         if (origin.execution != now || origin.implicit || origin.location == at) continue;
-        traces_.together.emplace(executions_[now], origin.location, at);
-        traces_.together.emplace(executions_[now], at, origin.location);
+        traces_.together.insert(Together::of(executions_[now], origin.location, at));
       }
     });
     for (const Origin& origin : where) {
@@ -331,8 +347,9 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
       }
     }
   }
-  flow(where, Flow::Kind::kAddress, at);
-  control_flows(writes ? std::nullopt : std::optional(at));
+  const Origins unchanged = validated();
+  flow(where, Flow::Kind::kAddress, at, unchanged);
+  control_flows(writes ? std::nullopt : std::optional(at), unchanged);
 }
 
 // Calls.

@@ -75,8 +75,10 @@ void Executor::note_meeting(const Origins& origins) {
   }
   for (const Origin& one : origins) {
     for (const Origin& other : origins) {
-      const bool both = one.execution == other.execution && one.location != other.location;
-      if (both) traces_.together.emplace(executions_[one.execution], one.location, other.location);
+      const bool both = one.execution == other.execution && one.location < other.location;
+      if (!both) continue;
+      traces_.together.insert(
+          Together::of(executions_[one.execution], one.location, other.location));
     }
   }
 }
@@ -209,7 +211,7 @@ void Executor::store(const Place& to, const Value& value, const Node& node) {
     }
     if (is_shared(at) && !is_own(to)) {
       access(at, true, node, to.origins);
-      flow(value.origins, Flow::Kind::kValue, at);
+      if (recording_ && current() != 0) flow(value.origins, Flow::Kind::kValue, at, validated());
       // What is moved from one to the other belongs with it.
       if (const std::uint32_t execution = current(); recording_ && execution != 0) {
         Origins both = value.origins;

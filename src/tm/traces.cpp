@@ -30,7 +30,30 @@ Few<ThreadId> with_descendants(const std::vector<Thread>& threads, const Few<Thr
   return all;
 }
 
+// Multiply and fold: the numbers are small and close to each other.
+std::size_t mixed(std::size_t hash, std::uint64_t value) {
+  constexpr std::uint64_t kFactor = 0x9e3779b97f4a7c15;
+  hash = (hash ^ value) * kFactor;
+  return hash ^ (hash >> 32);
+}
+
+std::size_t mixed(std::size_t hash, LocationId at) {
+  return mixed(hash, static_cast<std::uint64_t>(at));
+}
+
 }  // namespace
+
+std::size_t Flow::Hash::operator()(const Flow& of) const {
+  std::size_t hash = mixed(mixed(0, of.from), of.to);
+  hash = mixed(mixed(hash, of.location), of.into);
+  hash = mixed(hash, static_cast<std::uint64_t>(of.kind));
+  for (const LocationId at : of.validated) hash = mixed(hash, at);
+  return hash;
+}
+
+std::size_t Together::Hash::operator()(const Together& of) const {
+  return mixed(mixed(mixed(0, of.transaction), of.one), of.other);
+}
 
 Executor::Executor(const Program& program, const TraceOptions& options)
     : program_(program), options_(options) {
@@ -144,7 +167,7 @@ bool Executor::round() {
   accesses_.clear();
   steps_ = 0;
   traces_.adjacent.clear();
-  traces_.flows.clear();
+  flows_.clear();
   traces_.meet.clear();
   traces_.together.clear();
   traces_.unknown.clear();
@@ -206,19 +229,16 @@ void Executor::finish(Traces& traces) {
     }
     transaction.chosen_by = std::move(chosen);
   }
-  std::set<Flow> flows;
-  for (Flow flow : traces.flows) {
+  for (Flow& flow : traces.flows) {
     flow.location = same(flow.location);
     flow.into = same(flow.into);
     Few<LocationId> validated;
     for (const LocationId at : flow.validated) validated.insert(same(at));
     flow.validated = std::move(validated);
-    flows.insert(flow);
   }
-  traces.flows = std::move(flows);
-  std::set<std::tuple<TransactionId, LocationId, LocationId>> together;
+  std::unordered_set<Together, Together::Hash> together;
   for (const auto& [transaction, one, other] : traces.together) {
-    together.emplace(transaction, same(one), same(other));
+    together.insert(Together::of(transaction, same(one), same(other)));
   }
   traces.together = std::move(together);
   for (Access& access : traces.accesses) access.location = same(access.location);
@@ -239,7 +259,11 @@ Traces Executor::run() {
   round();
   find_parallel();
   for (auto& [key, access] : accesses_) traces_.accesses.push_back(std::move(access));
+  traces_.flows.assign(flows_.begin(), flows_.end());
   finish(traces_);
+  std::ranges::sort(traces_.flows);
+  const auto repeated = std::ranges::unique(traces_.flows);
+  traces_.flows.erase(repeated.begin(), repeated.end());
   return std::move(traces_);
 }
 

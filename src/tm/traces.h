@@ -12,11 +12,13 @@
 // and it is known which threads may run.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -64,6 +66,24 @@ struct Flow {
   Few<LocationId> validated = {};
 
   friend auto operator<=>(const Flow&, const Flow&) = default;
+  struct Hash {
+    std::size_t operator()(const Flow& of) const;
+  };
+};
+
+// A transaction uses what it read at two locations together.
+struct Together {
+  TransactionId transaction = 0;
+  LocationId one = {};  // the smaller
+  LocationId other = {};
+
+  struct Hash {
+    std::size_t operator()(const Together& of) const;
+  };
+  static Together of(TransactionId transaction, LocationId one, LocationId other) {
+    return {.transaction = transaction, .one = std::min(one, other), .other = std::max(one, other)};
+  }
+  friend bool operator==(const Together&, const Together&) = default;
 };
 
 struct Access {
@@ -96,12 +116,11 @@ struct Thread {
 struct Traces {
   std::vector<Transaction> transactions;
   std::set<std::pair<TransactionId, TransactionId>> adjacent;
-  std::set<Flow> flows;
+  std::vector<Flow> flows;  // in order, each once
   // Pairs of which something that was read in one and something that was read in the other are
   // used together.
   std::set<std::pair<TransactionId, TransactionId>> meet;
-  // Transactions that use what they read at two locations together; both orders.
-  std::set<std::tuple<TransactionId, LocationId, LocationId>> together;
+  std::unordered_set<Together, Together::Hash> together;
   std::vector<Access> accesses;  // of locations that several threads know
   std::vector<Thread> threads;
   std::vector<Frame> frames;

@@ -39,7 +39,7 @@ def findings(tomos, name, *options, flags=()):
     command = [tomos, "tm", "--format", "json", *options]
     if methods.exists():
         command += ["--methods", str(methods)]
-    command += [str(PROGRAMS / (name + ".cpp")), "--", "-std=c++20", *flags]
+    command += [str(PROGRAMS / (name + ".cpp")), "--", "-std=c++17", *flags]
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode not in (0, 66):
         sys.exit(f"{' '.join(command)}: exit status {run.returncode}\n{run.stderr}")

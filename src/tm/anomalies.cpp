@@ -179,7 +179,7 @@ class AnomalyFinder {
                          .other = half.other};
       if (!written && !traces_.meet.contains({first, second})) {
         anomaly.doubt = "what the two read is never used together here";
-      } else if (written && !traces_.together.contains(Together::of(half.cut, half.one, half.other))) {
+      } else if (written && !traces_.uses_together(half.cut, half.one, half.other)) {
         anomaly.doubt = "what comes between does not use the two together";
       }
       found_.push_back(std::move(anomaly));

@@ -48,17 +48,47 @@ class Executor {
   };
   struct Control {
     Origins origins;
-    Origins validates;       // what is there now, since we are here
+    Origins validates;  // what is there now, since we are here
     // The execution that is known to depend on it, when this was validated; except on these, which
     // it had just read again.
     std::uint32_t told = 0;
     Origins told_with;
     Few<LocationId> untold;
+    // What it asks in one execution: which, and its place in Traces::conditions.
+    std::uint32_t asked_in = 0;
+    std::optional<std::uint32_t> condition;
+
+    void add(const Control& other) {
+      if (other.origins.empty() && other.validates.empty()) return;
+      origins.insert(other.origins);
+      validates.insert(other.validates);
+      told = 0;
+      asked_in = 0;
+    }
+  };
+  // What said that a function or a loop goes on: one condition, since all of them did. Apart are
+  // those of ways that are not at their end yet.
+  class Residual {
+   public:
+    void open() { ways_.emplace_back(); }
+    Control close() {
+      Control asked = std::move(ways_.back());
+      ways_.pop_back();
+      return asked;
+    }
+    void add(const Control& control) { ways_.back().add(control); }
+    auto begin() { return ways_.begin(); }
+    auto end() { return ways_.end(); }
+    auto begin() const { return ways_.begin(); }
+    auto end() const { return ways_.end(); }
+
+   private:
+    std::vector<Control> ways_ = std::vector<Control>(1);
   };
   struct Loop {
     State breaks{.reachable = false};
     State continues{.reachable = false};
-    std::vector<Control> residual;
+    Residual residual;
     std::size_t guards = 0;
     unsigned left = 0;  // how often, before its end
   };
@@ -68,7 +98,7 @@ class Executor {
     State returns{.reachable = false};
     Value result;
     std::vector<Loop> loops;
-    std::vector<Control> residual;  // what said that it goes on at all
+    Residual residual;  // what said that it goes on at all
     std::size_t guards = 0;
     std::size_t controls = 0;
     unsigned left = 0;  // how often, before its end
@@ -121,6 +151,7 @@ class Executor {
   std::uint32_t begin(NodeId id, const Node& node);
   void access(LocationId at, bool writes, const Node& node, const Origins& where);
   bool was_taken(const Origins& where) const;
+  std::optional<std::uint32_t> condition_of(Control& control);
   Origins validated();
   void flow(const Origins& origins, Flow::Kind kind, LocationId into, const Origins& validated);
   void control_flows(std::optional<LocationId> read, const Origins& validated);
@@ -161,7 +192,8 @@ class Executor {
   std::vector<Forked> forks_;
   std::vector<TransactionId> executions_;  // number 0: none
   std::unordered_set<Flow, Flow::Hash> flows_;
-  std::uint32_t made_ = 0;                 // objects so far
+  std::map<Few<LocationId>, std::uint32_t> conditions_;  // their places in Traces::conditions
+  std::uint32_t made_ = 0;                               // objects so far
   std::map<std::tuple<LocationId, bool, bool, Position, ThreadId>, Access> accesses_;
 
   // Of one thread.

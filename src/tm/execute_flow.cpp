@@ -17,14 +17,6 @@ constexpr std::size_t kMostCalls = 80;
 
 constexpr TransactionId kNoTransaction = 0xffffffff;
 
-// What was added to the list since it was this long.
-template <class T>
-std::vector<T> taken_from(std::vector<T>& list, std::size_t size) {
-  std::vector<T> taken(list.begin() + static_cast<std::ptrdiff_t>(size), list.end());
-  list.resize(size);
-  return taken;
-}
-
 template <class T>
 Few<T> in_both(const Few<T>& one, const Few<T>& other) {
   Few<T> both;
@@ -81,8 +73,8 @@ Value Executor::branch(const Node& node) {
   const auto breaks = [&] {
     return calls_.back().loops.empty() ? 0 : calls_.back().loops.back().left;
   };
-  std::vector<Control> outside;  // of any loop
-  const auto loop_residual = [&]() -> std::vector<Control>& {
+  Residual outside;  // of any loop
+  const auto loop_residual = [&]() -> Residual& {
     return calls_.back().loops.empty() ? outside : calls_.back().loops.back().residual;
   };
   const unsigned returned = calls_.back().left;
@@ -90,15 +82,15 @@ Value Executor::branch(const Node& node) {
   // What one way asks before it goes on is nothing to the other; and if it does not go on, to
   // nobody.
   const auto way = [&](NodeId child) {
-    const std::size_t in_call = calls_.back().residual.size();
-    const std::size_t in_loop = loop_residual().size();
+    calls_.back().residual.open();
+    loop_residual().open();
     const unsigned before = breaks();
     const Value value = eval(child);
     const bool goes_on = state_.reachable || breaks() != before;
-    auto call_asked = taken_from(calls_.back().residual, in_call);
-    auto loop_asked = taken_from(loop_residual(), in_loop);
-    if (!goes_on) call_asked.clear();
-    if (!goes_on) loop_asked.clear();
+    Control call_asked = calls_.back().residual.close();
+    Control loop_asked = loop_residual().close();
+    if (!goes_on) call_asked = {};
+    if (!goes_on) loop_asked = {};
     return std::tuple(value, std::move(call_asked), std::move(loop_asked));
   };
   State other = state_;
@@ -109,8 +101,8 @@ Value Executor::branch(const Node& node) {
     controls_.back() = {.origins = condition.origins, .validates = otherwise};
     auto [second, more_call, more_loop] = way(node.children[2]);
     result.join(second);
-    std::ranges::move(more_call, std::back_inserter(call_asked));
-    std::ranges::move(more_loop, std::back_inserter(loop_asked));
+    call_asked.add(more_call);
+    loop_asked.add(more_loop);
   }
   controls_.pop_back();
   // Where one way leaves and the other goes on, the rest depends on the condition, too.
@@ -119,16 +111,13 @@ Value Executor::branch(const Node& node) {
   if (!other.reachable) control.validates = otherwise;
   if (!state_.reachable) control.validates = here;
   if (!control.origins.empty() && (state_.reachable || other.reachable || breaks_out)) {
-    if (calls_.back().left != returned) call_asked.push_back(control);
-    if (breaks_out) loop_asked.push_back(control);
+    if (calls_.back().left != returned) call_asked.add(control);
+    if (breaks_out) loop_asked.add(control);
   }
-  std::ranges::move(call_asked, std::back_inserter(calls_.back().residual));
-  std::ranges::move(loop_asked, std::back_inserter(loop_residual()));
+  calls_.back().residual.add(call_asked);
+  loop_residual().add(loop_asked);
   state_.join(other);
-  for (Origin origin : condition.origins) {
-    origin.implicit = true;
-    result.origins.insert(origin);
-  }
+  result.origins.insert(made_implicit(condition.origins));
   // Of `a && b` both hold if it does; of `a || b` neither does if it does not.
   const bool is_pair = node.children.size() == 2;
   Origins& both = is_or ? result.if_false : result.if_true;
@@ -149,17 +138,18 @@ void Executor::iteration(const Node& node, bool test_first) {
     if (!state_.reachable) return;
     calls_.back().loops.back().breaks.join(state_);
     if (!condition.origins.empty()) {
-      calls_.back().loops.back().residual.push_back(
+      calls_.back().loops.back().residual.add(
           {.origins = condition.origins, .validates = condition.if_true});
     }
   };
   if (test_first) decide();
-  const std::size_t asked = calls_.back().residual.size();
+  calls_.back().residual.open();
   const unsigned left = calls_.back().loops.back().left;
   eval(body);
   Loop& around = calls_.back().loops.back();
   // As in branch(): what is asked on a way that does not go on.
-  if (!state_.reachable && around.left == left) calls_.back().residual.resize(asked);
+  const Control asked = calls_.back().residual.close();
+  if (state_.reachable || around.left != left) calls_.back().residual.add(asked);
   state_.join(around.continues);
   around.continues = {.reachable = false};
   if (!test_first) decide();
@@ -305,6 +295,23 @@ bool Executor::was_taken(const Origins& where) const {
   });
 }
 
+// What a condition asked in this execution.
+std::optional<std::uint32_t> Executor::condition_of(Control& control) {
+  if (control.asked_in == current()) return control.condition;
+  Few<LocationId> asked;
+  for (const Origin& origin : control.origins) {
+    if (origin.execution == current() && !origin.implicit) asked.insert(origin.location);
+  }
+  control.asked_in = current();
+  control.condition = std::nullopt;
+  if (asked.empty()) return std::nullopt;
+  const auto next = static_cast<std::uint32_t>(traces_.conditions.size());
+  const auto [known, is_new] = conditions_.emplace(asked, next);
+  if (is_new) traces_.conditions.push_back(std::move(asked));
+  control.condition = known->second;
+  return control.condition;
+}
+
 void Executor::access(LocationId at, bool writes, const Node& node, const Origins& where) {
   if (!recording_) return;
   const std::uint32_t now = current();
@@ -312,34 +319,37 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
   if (!node.quiet) {
     auto& made = accesses_[{at, writes, in_transaction, node.position, thread_}];
     const bool is_new = made.function.empty();
-    made.location = at;
-    made.writes = writes;
-    made.in_transaction = in_transaction;
-    made.position = node.position;
-    made.thread = thread_;
-    made.function = program_.functions[calls_.back().function].display;
-    made.locks = is_new ? state_.held : in_both(made.locks, state_.held);
+    if (is_new) {
+      made.location = at;
+      made.writes = writes;
+      made.in_transaction = in_transaction;
+      made.position = node.position;
+      made.thread = thread_;
+      made.function = program_.functions[calls_.back().function].display;
+      made.locks = state_.held;
+    } else if (made.locks != state_.held) {
+      made.locks = in_both(made.locks, state_.held);
+    }
     made.alive.insert(state_.alive);
     made.taken = was_taken(where) && (is_new || made.taken);
   }
   if (now == 0) return;
   Transaction& transaction = traces_.transactions[executions_[now]];
   if (writes) {
+    // What all writes are asked about: once there is nothing, there is nothing.
     Few<LocationId> asked;
-    for_each_control([&](const Control& control) {
-      for (const Origin& origin : control.origins) {
-        if (origin.execution == now && !origin.implicit) asked.insert(origin.location);
-      }
+    const bool settled = !transaction.writes.empty() && transaction.asked.empty();
+    for_each_control([&](Control& control) {
+      const auto condition = settled ? std::nullopt : condition_of(control);
+      if (condition) asked.insert(traces_.conditions[*condition]);
     });
     transaction.asked = transaction.writes.empty() ? asked : in_both(transaction.asked, asked);
     transaction.writes.emplace(at, node.position);
   } else {
     transaction.reads.emplace(at, node.position);
-    for_each_control([&](const Control& control) {
-      for (const Origin& origin : control.origins) {
-        if (origin.execution != now || origin.implicit || origin.location == at) continue;
-        traces_.together.insert(Together::of(executions_[now], origin.location, at));
-      }
+    Few<std::uint32_t>& led_by = traces_.led_by[{executions_[now], at}];
+    for_each_control([&](Control& control) {
+      if (const auto condition = condition_of(control)) led_by.insert(*condition);
     });
     for (const Origin& origin : where) {
       if (origin.execution == now && !origin.implicit) {

@@ -1,6 +1,6 @@
 // Values and places: what they lead to, and what they depend on.
-#include <map>
-#include <ranges>
+#include <algorithm>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,22 +22,18 @@ constexpr std::size_t kMostOwn = 32;
 
 void keep_latest_reads(Origins& origins) {
   if (origins.size() <= 2 * kMostReads) return;
-  std::map<std::pair<LocationId, bool>, std::size_t> kept;
-  Few<Origin> left;
-  const std::vector<Origin> all(origins.begin(), origins.end());
-  for (const Origin& one : std::views::reverse(all)) {  // the latest execution first
-    if (++kept[{one.location, one.implicit}] <= kMostReads) left.insert(one);
+  std::unordered_map<std::uint64_t, std::size_t> count;
+  const auto of = [&](const Origin& one) -> std::size_t& {
+    return count[(static_cast<std::uint64_t>(one.location) << 1) | (one.implicit ? 1 : 0)];
+  };
+  bool too_many = false;
+  for (const Origin& one : origins) too_many |= ++of(one) > kMostReads;
+  if (!too_many) return;
+  std::vector<Origin> left;
+  for (const Origin& one : origins) {  // the latest execution is the last
+    if (of(one)-- <= kMostReads) left.push_back(one);
   }
-  origins = std::move(left);
-}
-
-Origins made_implicit(const Origins& origins) {
-  Origins made;
-  for (Origin origin : origins) {
-    origin.implicit = true;
-    made.insert(origin);
-  }
-  return made;
+  origins = Origins(std::move(left));
 }
 
 bool is_array_part(const Locations& locations, LocationId at) {

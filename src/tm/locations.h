@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 namespace tomos::tm {
@@ -82,43 +85,62 @@ class Locations {
   std::map<std::tuple<Location::Kind, std::uint32_t, std::uint32_t, std::string>, LocationId> ids_;
 };
 
-// A small set.
+// A set that is copied far more often than changed: copies share what they hold.
 template <class T>
 class Few {
  public:
+  Few() = default;
+  // In order, each once.
+  explicit Few(std::vector<T> sorted) : all_(std::make_shared<std::vector<T>>(std::move(sorted))) {}
+
   bool insert(const T& value) {
-    const auto at = std::ranges::lower_bound(all_, value);
-    if (at != all_.end() && *at == value) return false;
-    all_.insert(at, value);
+    const auto at = std::ranges::lower_bound(all(), value);
+    if (at != all().end() && *at == value) return false;
+    const auto place = at - all().begin();
+    std::vector<T>& mine = own();
+    mine.insert(mine.begin() + place, value);
     return true;
   }
   bool insert(const Few& others) {
-    if (others.empty()) return false;
-    if (empty()) {
+    if (others.all_ == all_ || std::ranges::includes(all(), others.all())) return false;
+    if (std::ranges::includes(others.all(), all())) {
       all_ = others.all_;
       return true;
     }
-    const std::size_t before = all_.size();
-    std::vector<T> both;
-    both.reserve(before + others.all_.size());
-    std::ranges::set_union(all_, others.all_, std::back_inserter(both));
+    auto both = std::make_shared<std::vector<T>>();
+    both->reserve(size() + others.size());
+    std::ranges::set_union(all(), others.all(), std::back_inserter(*both));
     all_ = std::move(both);
-    return all_.size() != before;
+    return true;
   }
-  void erase(const T& value) { std::erase(all_, value); }
+  void erase(const T& value) {
+    if (contains(value)) std::erase(own(), value);
+  }
   template <class Is>
   void erase_where(const Is& is) {
-    std::erase_if(all_, is);
+    if (std::ranges::any_of(all(), is)) std::erase_if(own(), is);
   }
-  bool contains(const T& value) const { return std::ranges::binary_search(all_, value); }
-  bool empty() const { return all_.empty(); }
-  std::size_t size() const { return all_.size(); }
-  auto begin() const { return all_.begin(); }
-  auto end() const { return all_.end(); }
-  friend auto operator<=>(const Few&, const Few&) = default;
+  bool contains(const T& value) const { return std::ranges::binary_search(all(), value); }
+  bool empty() const { return all().empty(); }
+  std::size_t size() const { return all().size(); }
+  auto begin() const { return all().begin(); }
+  auto end() const { return all().end(); }
+  friend bool operator==(const Few& one, const Few& other) {
+    return one.all_ == other.all_ || one.all() == other.all();
+  }
+  friend auto operator<=>(const Few& one, const Few& other) { return one.all() <=> other.all(); }
 
  private:
-  std::vector<T> all_;
+  const std::vector<T>& all() const {
+    static const std::vector<T> kNone;
+    return all_ ? *all_ : kNone;
+  }
+  std::vector<T>& own() {
+    if (!all_ || all_.use_count() > 1) all_ = std::make_shared<std::vector<T>>(all());
+    return *all_;
+  }
+
+  std::shared_ptr<std::vector<T>> all_;  // none: empty
 };
 
 }  // namespace tomos::tm

@@ -170,6 +170,9 @@ bool Executor::round() {
   flows_.clear();
   traces_.meet.clear();
   traces_.together.clear();
+  traces_.led_by.clear();
+  traces_.conditions.clear();
+  conditions_.clear();
   traces_.unknown.clear();
   for (Transaction& transaction : traces_.transactions) transaction = {};
   for (ThreadId thread = 0; thread < traces_.threads.size(); ++thread) explore(thread);
@@ -241,6 +244,14 @@ void Executor::finish(Traces& traces) {
     together.insert(Together::of(transaction, same(one), same(other)));
   }
   traces.together = std::move(together);
+  std::map<std::pair<TransactionId, LocationId>, Few<std::uint32_t>> led_by;
+  for (const auto& [read, by] : traces.led_by) led_by[{read.first, same(read.second)}].insert(by);
+  traces.led_by = std::move(led_by);
+  for (Few<LocationId>& condition : traces.conditions) {
+    Few<LocationId> asked;
+    for (const LocationId at : condition) asked.insert(same(at));
+    condition = std::move(asked);
+  }
   for (Access& access : traces.accesses) access.location = same(access.location);
 }
 
@@ -279,6 +290,17 @@ bool Traces::may_race(const Access& one, const Access& other) const {
   return parallel.contains({one.thread, other.thread}) ||
          with_descendants(threads, one.alive).contains(other.thread) ||
          with_descendants(threads, other.alive).contains(one.thread);
+}
+
+bool Traces::uses_together(TransactionId transaction, LocationId one, LocationId other) const {
+  const auto asked = [&](LocationId before, LocationId read) {
+    const auto led = led_by.find({transaction, read});
+    return led != led_by.end() && std::ranges::any_of(led->second, [&](std::uint32_t condition) {
+             return conditions[condition].contains(before);
+           });
+  };
+  return together.contains(Together::of(transaction, one, other)) || asked(one, other) ||
+         asked(other, one);
 }
 
 std::string Traces::name_of(const Program& program, LocationId location) const {

@@ -121,6 +121,10 @@ struct Traces {
   // used together.
   std::set<std::pair<TransactionId, TransactionId>> meet;
   std::unordered_set<Together, Together::Hash> together;
+  // Of what a transaction read: conditions that led there, by what they asked in it. That, too, is
+  // used together, but as pairs it would be too much of a section that is large.
+  std::map<std::pair<TransactionId, LocationId>, Few<std::uint32_t>> led_by;
+  std::vector<Few<LocationId>> conditions;
   std::vector<Access> accesses;  // of locations that several threads know
   std::vector<Thread> threads;
   std::vector<Frame> frames;
@@ -135,6 +139,7 @@ struct Traces {
   // what its thread did before and `one`.
   bool may_cut(TransactionId one, TransactionId other) const;
   bool may_race(const Access& one, const Access& other) const;
+  bool uses_together(TransactionId transaction, LocationId one, LocationId other) const;
   // "Coord::x", or a global's name.
   std::string name_of(const Program& program, LocationId location) const;
 };

@@ -6,6 +6,17 @@
 
 namespace tomos::tm {
 
+Origins made_implicit(const Origins& origins) {
+  if (std::ranges::all_of(origins, &Origin::implicit)) return origins;
+  std::vector<Origin> made;
+  made.reserve(origins.size());
+  for (Origin origin : origins) {
+    origin.implicit = true;
+    if (made.empty() || made.back() != origin) made.push_back(origin);
+  }
+  return Origins(std::move(made));
+}
+
 const Value* Store::find(LocationId at) const {
   const auto group =
       std::ranges::lower_bound(groups_, locations_->activation(at), {}, &Group::activation);

@@ -22,6 +22,8 @@ struct Origin {
 };
 using Origins = Few<Origin>;
 
+Origins made_implicit(const Origins& origins);
+
 struct Value {
   Few<LocationId> points;  // where it may lead
   Origins origins;

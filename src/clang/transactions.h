@@ -78,6 +78,10 @@ class TransactionUnit {
               std::string name = {});
   NodeId local(std::uint32_t number, clang::SourceLocation at);
   NodeId constant(clang::SourceLocation at) { return make(Kind::kConstant, at); }
+  NodeId number(const llvm::APInt& of, clang::SourceLocation at);
+  NodeId number(std::uint32_t of, clang::SourceLocation at) {
+    return number(llvm::APInt(32, of), at);
+  }
   NodeId load(NodeId place, clang::SourceLocation at) { return make(Kind::kLoad, at, {place}); }
   NodeId address(NodeId place, clang::SourceLocation at) {
     return make(Kind::kAddress, at, {place});

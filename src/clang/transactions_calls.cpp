@@ -149,6 +149,11 @@ NodeId TransactionUnit::thread_function(llvm::StringRef name, const clang::CallE
   if (is_named(name, {"pthread_cond_wait", "pthread_cond_timedwait", "cnd_wait"})) {
     return make(Kind::kWait, at, {deref(value(arg(1)), at)});
   }
+  if (is_named(name, {"pthread_cond_broadcast", "pthread_cond_destroy", "pthread_cond_init",
+                      "pthread_cond_signal", "pthread_mutex_destroy", "pthread_mutex_init",
+                      "pthread_rwlock_destroy", "pthread_rwlock_init"})) {
+    return make(Kind::kSequence, at, {operands(&of), number(0, at)});  // they do not fail
+  }
   return tm::kNoNode;
 }
 

@@ -191,6 +191,16 @@ NodeId TransactionUnit::place(const Expr* of) {
   return deref(value(of), at);
 }
 
+NodeId TransactionUnit::number(const llvm::APInt& of, SourceLocation at) {
+  const NodeId made = constant(at);
+  if (of.isIntN(31)) {
+    tm::Node& node = program_.nodes[static_cast<std::size_t>(made)];
+    node.known = true;
+    node.number = static_cast<std::uint32_t>(of.getZExtValue());
+  }
+  return made;
+}
+
 NodeId TransactionUnit::operands(const Expr* of) {
   std::vector<NodeId> parts;
   for (const clang::Stmt* child : of->children()) {
@@ -411,11 +421,19 @@ NodeId TransactionUnit::value(const Expr* of) {
   }
   if (const auto* allocated = llvm::dyn_cast<clang::CXXNewExpr>(of)) return allocate(*allocated);
   if (llvm::isa<clang::CXXThisExpr>(of)) return this_value(at);
+  if (const auto* literal = llvm::dyn_cast<clang::IntegerLiteral>(of)) {
+    return number(literal->getValue(), at);
+  }
+  if (const auto* literal = llvm::dyn_cast<clang::CXXBoolLiteralExpr>(of)) {
+    return number(literal->getValue() ? 1 : 0, at);
+  }
   if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of)) {
     if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(reference->getDecl())) {
       return make(Kind::kFunction, at, {}, declare(*function));
     }
-    if (llvm::isa<clang::EnumConstantDecl>(reference->getDecl())) return constant(at);
+    if (const auto* one = llvm::dyn_cast<clang::EnumConstantDecl>(reference->getDecl())) {
+      return number(one->getInitVal(), at);
+    }
   }
   if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(of)) {
     const Expr* inner = cast->getSubExpr();

@@ -173,25 +173,37 @@ NodeId TransactionUnit::switch_statement(const clang::SwitchStmt& of) {
   const auto* body = llvm::dyn_cast_or_null<clang::CompoundStmt>(of.getBody());
   const NodeId chosen = value(of.getCond());
   if (body == nullptr) return make(Kind::kSequence, at, {chosen, statement(of.getBody())});
-  std::vector<std::vector<NodeId>> cases;
+  struct Case {
+    std::vector<const clang::SwitchCase*> labels;
+    std::vector<NodeId> run;
+  };
+  std::vector<Case> cases;
   for (const Stmt* child : body->body()) {
     while (const auto* label = llvm::dyn_cast<clang::SwitchCase>(child)) {
-      if (cases.empty() || !cases.back().empty()) cases.emplace_back();
+      if (cases.empty() || !cases.back().run.empty()) cases.emplace_back();
+      cases.back().labels.push_back(label);
       child = label->getSubStmt();
     }
-    if (!cases.empty()) cases.back().push_back(statement(child));
+    if (!cases.empty()) cases.back().run.push_back(statement(child));
   }
   // A slot for the choice, so that it is evaluated once.
   const std::uint32_t choice = temporary();
   const NodeId test = load(local(choice, at), at);
+  const auto is_chosen = [&](const Case& of_these) {
+    const auto* label = llvm::dyn_cast<clang::CaseStmt>(of_these.labels.front());
+    const bool known =
+        of_these.labels.size() == 1 && label != nullptr && !label->caseStmtIsGNURange();
+    if (!known) return make(Kind::kOperator, at, {test});
+    return make(Kind::kCompare, at, {test, value(label->getLHS())});
+  };
   NodeId rest = make(Kind::kBreak, at);
   std::vector<NodeId> following;
   NodeId ways = make(Kind::kSequence, at, {});
   for (auto one = cases.rbegin(); one != cases.rend(); ++one) {
-    following.insert(following.begin(), one->begin(), one->end());
+    following.insert(following.begin(), one->run.begin(), one->run.end());
     std::vector<NodeId> run = following;
     run.push_back(rest);
-    ways = make(Kind::kIf, at, {test, make(Kind::kSequence, at, std::move(run)), ways});
+    ways = make(Kind::kIf, at, {is_chosen(*one), make(Kind::kSequence, at, std::move(run)), ways});
   }
   const NodeId inside = make(Kind::kSequence, at, {ways, rest});
   return make(Kind::kSequence, at,

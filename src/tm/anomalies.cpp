@@ -41,19 +41,27 @@ namespace {
 
 using Places = std::map<LocationId, Position>;
 
-std::optional<LocationId> shared_place(const Places& one, const Places& other) {
+template <class Is>
+std::optional<LocationId> shared_place(const Places& one, const Places& other, const Is& is) {
   for (const auto& [at, position] : one) {
-    if (other.contains(at)) return at;
+    if (other.contains(at) && is(at)) return at;
   }
   return std::nullopt;
 }
 
-// What two transactions disagree on.
-std::optional<LocationId> conflict(const Transaction& one, const Transaction& other) {
-  if (const auto at = shared_place(one.writes, other.writes)) return at;
-  if (const auto at = shared_place(one.writes, other.reads)) return at;
-  return shared_place(one.reads, other.writes);
+// What two transactions disagree on; of one and of the other, whether they write it.
+template <class Is>
+std::optional<LocationId> conflict(const Transaction& one, const Transaction& other, const Is& is) {
+  const auto with = [&](bool writes, bool other_writes) {
+    return [&is, writes, other_writes](LocationId at) { return is(at, writes, other_writes); };
+  };
+  if (const auto at = shared_place(one.writes, other.writes, with(true, true))) return at;
+  if (const auto at = shared_place(one.writes, other.reads, with(true, false))) return at;
+  return shared_place(one.reads, other.writes, with(false, true));
 }
+
+// Who counts on (`n += 2`) reads, but nobody learns what.
+bool sees(const Transaction& of, LocationId at) { return of.seen.contains(at); }
 
 bool touches(const Transaction& of, LocationId at) {
   return of.reads.contains(at) || of.writes.contains(at);
@@ -77,20 +85,62 @@ Few<LocationId> places_of(const Places& of) {
   return places;
 }
 
+// One use of a location in a transaction.
+struct Use {
+  const Transaction* of = nullptr;
+  LocationId at = {};
+  bool writes = false;
+
+  const Few<Hold>& holds() const {
+    static const Few<Hold> kNone;
+    const auto known = of->holds.find({at, writes});
+    return known == of->holds.end() ? kNone : known->second;
+  }
+};
+
+bool has_lock(const Few<Hold>& among, LocationId lock) {
+  return std::ranges::any_of(among, [&](const Hold& one) { return one.lock == lock; });
+}
+
+// Critical sections keep out others of the same lock, and only for so long as it is held. What
+// comes between does one thing to A and to B only if it did not give back meanwhile what keeps
+// either of them out.
+bool keeps_out(const Use& one, const Use& other) {
+  return std::ranges::any_of(one.holds(),
+                             [&](const Hold& hold) { return has_lock(other.holds(), hold.lock); });
+}
+
+bool acts_at_once(const Use& first, const Use& cut_first, const Use& cut_second,
+                  const Use& second) {
+  return keeps_out(cut_first, first) && keeps_out(cut_second, second) &&
+         std::ranges::any_of(cut_first.holds(), [&](const Hold& hold) {
+           return cut_second.holds().contains(hold) &&
+                  (has_lock(first.holds(), hold.lock) || has_lock(second.holds(), hold.lock));
+         });
+}
+
+// Two variables are one state if one lock guards it, wherever both are used.
+bool is_one_state(const Use& first, const Use& cut_first, const Use& cut_second,
+                  const Use& second) {
+  return std::ranges::any_of(cut_first.holds(), [&](const Hold& hold) {
+    return cut_second.holds().contains(hold) && has_lock(first.holds(), hold.lock) &&
+           has_lock(second.holds(), hold.lock);
+  });
+}
+
 class AnomalyFinder {
  public:
   explicit AnomalyFinder(const Traces& traces) : traces_(traces) {
     // Code that is called from many places does the same at most of them. One of each kind is
     // enough to come between, and the answer for two kinds is that for all their transactions.
-    using Key = std::tuple<NodeId, ThreadId, std::vector<ThreadId>, std::vector<LocationId>,
-                           std::vector<LocationId>>;
+    using Key = std::tuple<NodeId, ThreadId, Few<ThreadId>, Few<LocationId>, Few<LocationId>,
+                           std::map<std::pair<LocationId, bool>, Few<Hold>>>;
     std::map<Key, TransactionId> kinds;
-    const auto list = [](const auto& few) { return std::vector(few.begin(), few.end()); };
     for (TransactionId i = 0; i < traces.transactions.size(); ++i) {
       const Transaction& one = traces.transactions[i];
       const auto [kind, is_new] =
-          kinds.emplace(Key(one.node, one.thread, list(one.alive), list(places_of(one.reads)),
-                            list(places_of(one.writes))),
+          kinds.emplace(Key(one.node, one.thread, one.alive, places_of(one.reads),
+                            places_of(one.writes), one.holds),
                         i);
       kind_.push_back(kind->second);
       if (!is_new) continue;
@@ -118,18 +168,18 @@ class AnomalyFinder {
   void find_stale() {
     // By A, x and B: whether all that leads from A to B is that it runs at all, and what of A is
     // validated whenever x is used.
-    struct Use {
+    struct Dependence {
       bool only_control = true;
       Few<LocationId> validated;
     };
-    std::map<std::tuple<TransactionId, LocationId, TransactionId>, Use> pairs;
+    std::map<std::tuple<TransactionId, LocationId, TransactionId>, Dependence> pairs;
     for (const Flow& flow : traces_.flows) {
       const Transaction& first = of(flow.from);
       if (took(first, flow.location)) continue;
       const bool back = flow.kind == Flow::Kind::kValue && flow.into == flow.location;
       if (first.writes.contains(flow.location) && !back) continue;
       auto [at, is_new] = pairs.try_emplace({flow.from, flow.location, flow.to});
-      Use& use = at->second;
+      Dependence& use = at->second;
       use.only_control &= flow.kind == Flow::Kind::kControl;
       if (is_new) use.validated = flow.validated;
       use.validated.erase_where([&](LocationId one) { return !flow.validated.contains(one); });
@@ -141,21 +191,36 @@ class AnomalyFinder {
       const auto writers = writers_.find(at);
       if (writers == writers_.end()) continue;
       for (const TransactionId cut : writers->second) {
-        const auto other = conflict(of(cut), of(second));
+        const auto conflicts = [&](LocationId place, bool writes, bool second_writes) {
+          return !traces_.sections ||
+                 acts_at_once({&of(first), at, false}, {&of(cut), at, true},
+                              {&of(cut), place, writes}, {&of(second), place, second_writes});
+        };
+        // That B reads x again is no harm. What else it does it could have done before T.
+        auto other =
+            conflict(of(cut), of(second), [&](LocationId place, bool writes, bool second_writes) {
+              return (place != at || second_writes) && conflicts(place, writes, second_writes);
+            });
+        const bool only_reads_again = !other;
+        if (!other) other = conflict(of(cut), of(second), conflicts);
         const bool noticed = std::ranges::any_of(
             use.validated, [&](LocationId one) { return of(cut).writes.contains(one); });
         if (noticed || !other || !may_come_between(first, cut, second)) continue;
         const bool writes_back = of(second).writes.contains(at);
         const bool writes = writes_back || of(second).reads.empty();
+        std::string doubt;
+        if (only_control && writes_back && of(second).asked.contains(at)) {
+          doubt = "the 2nd half looks again before it writes";
+        } else if (only_control && only_reads_again) {
+          doubt = "the 2nd half reads it again, and nothing else of it is in the way";
+        }
         found_.push_back({.pattern = writes ? "RwW" : "RwR",
                           .first = first,
                           .cut = cut,
                           .second = second,
                           .one = at,
                           .other = touches(of(second), at) ? at : *other,
-                          .doubt = only_control && writes_back && of(second).asked.contains(at)
-                                       ? "the 2nd half looks again before it writes"
-                                       : ""});
+                          .doubt = std::move(doubt)});
       }
     }
   }
@@ -193,10 +258,17 @@ class AnomalyFinder {
     const auto& others = written ? readers_ : writers_;
     for (const auto& [x, position] : mine) {
       if (touches(of(second), x) || !others.contains(x)) continue;
+      if (!written && !sees(of(first), x)) continue;
       for (const TransactionId cut : others.at(x)) {
+        if (written && !sees(of(cut), x)) continue;
         const Places& whole = written ? of(cut).reads : of(cut).writes;
         const auto y = std::ranges::find_if(yours, [&](const auto& one) {
-          return whole.contains(one.first) && !touches(of(first), one.first);
+          return whole.contains(one.first) && !touches(of(first), one.first) &&
+                 (written || sees(of(second), one.first)) &&
+                 (!written || sees(of(cut), one.first)) &&
+                 (!traces_.sections ||
+                  is_one_state({&of(first), x, written}, {&of(cut), x, !written},
+                               {&of(cut), one.first, !written}, {&of(second), one.first, written}));
         });
         if (y == yours.end() || !may_come_between(first, cut, second)) continue;
         halves.push_back({.cut = cut, .one = x, .other = y->first});

@@ -39,7 +39,7 @@ class Executor {
     Store local;
     Few<Last> last;
     Few<ThreadId> alive;
-    Few<LocationId> held;
+    Few<Hold> held;
     Few<std::uint32_t> own;     // makings of objects that nobody else has been told of
     std::uint32_t section = 0;  // the execution of the critical section that it is in
 
@@ -96,7 +96,7 @@ class Executor {
     std::uint32_t frame = 0;
     std::uint32_t function = 0;
     State returns{.reachable = false};
-    Value result;
+    std::optional<Value> result;
     std::vector<Loop> loops;
     Residual residual;  // what said that it goes on at all
     std::size_t guards = 0;
@@ -115,7 +115,7 @@ class Executor {
 
   // Values.
   Value eval(NodeId id);
-  std::uint32_t maker(std::uint32_t frame);
+  std::uint32_t maker(std::uint32_t frame, std::size_t most);
   Value join_of(const Node& node, std::size_t from = 0);
   Place place(NodeId id);
   Value load(const Place& from, const Node& node);
@@ -139,11 +139,15 @@ class Executor {
 
   // Statements.
   Value branch(const Node& node);
-  void loop(const Node& node, bool test_first);
-  void iteration(const Node& node, bool test_first);
+  Value decided(const Node& node, bool holds);
+  const std::vector<std::uint32_t>& assigned_in(NodeId loop);
+  void forget_numbers(NodeId loop);
+  void loop(const Node& node, NodeId id, bool test_first);
+  void iteration(const Node& node, NodeId id, bool test_first);
   void leave(State& into, std::size_t guards);
   Value atomic(const Node& node, NodeId id);
   void lock(const Node& node, NodeId id, const Few<LocationId>& at);
+  std::uint32_t number_of_hold(NodeId id);
   static void unlock(State& state, const Few<LocationId>& at);
 
   // Transactions and accesses.
@@ -169,10 +173,13 @@ class Executor {
   std::map<std::string, std::uint32_t> functions_;
   std::map<std::string, std::vector<std::uint32_t>> overriders_;
   std::map<std::string, const DescribedMethod*> methods_;
+  std::unordered_set<const Node*> counting_;  // updates whose value nobody uses
 
   // Over all rounds; they only grow.
   std::map<LocationId, Few<LocationId>> heap_;
   std::set<LocationId> escaped_;
+  std::set<LocationId> addressed_;                            // variables that pointers lead to
+  std::map<NodeId, std::vector<std::uint32_t>> assigned_in_;  // variables, by loop
   std::map<std::pair<NodeId, std::uint32_t>, ThreadId> thread_ids_;
   std::vector<std::vector<Value>> arguments_;  // of threads
   std::vector<std::uint32_t> entry_;           // their functions
@@ -180,6 +187,7 @@ class Executor {
   std::set<ThreadId> named_entries_;  // many threads may run these
   std::map<std::tuple<ThreadId, std::uint32_t, std::uint32_t, NodeId>, std::uint32_t> frames_;
   std::map<std::vector<NodeId>, std::uint32_t> makers_;
+  std::map<std::pair<NodeId, std::uint32_t>, std::uint32_t> holds_;
   std::map<std::pair<std::uint32_t, NodeId>, TransactionId> transaction_ids_;
   bool grown_ = false;
   bool recording_ = false;  // the last round: who reads, writes and depends on what

@@ -8,6 +8,7 @@
 
 namespace tomos::tm {
 
+using NodeKind = Node::Kind;
 using LocationKind = Location::Kind;
 
 namespace {
@@ -16,6 +17,18 @@ namespace {
 constexpr std::size_t kMostCalls = 80;
 
 constexpr TransactionId kNoTransaction = 0xffffffff;
+
+bool holds(const Few<Hold>& held, LocationId lock) {
+  return std::ranges::any_of(held, [&](const Hold& one) { return one.lock == lock; });
+}
+
+Few<LocationId> surely(const Few<Hold>& held) {
+  Few<LocationId> locks;
+  for (const Hold& one : held) {
+    if (one.sure) locks.insert(one.lock);
+  }
+  return locks;
+}
 
 template <class T>
 Few<T> in_both(const Few<T>& one, const Few<T>& other) {
@@ -50,7 +63,7 @@ void Executor::State::join(const State& other) {
   local.join(other.local);
   if (last.insert(other.last)) keep_latest(last);
   alive.insert(other.alive);
-  held = in_both(held, other.held);
+  held.erase_where([&](const Hold& one) { return !holds(other.held, one.lock); });
   own = in_both(own, other.own);
   if (section != other.section) section = 0;
 }
@@ -63,9 +76,24 @@ void Executor::leave(State& into, std::size_t guards) {
   state_.reachable = false;
 }
 
+// There is but one way if the condition is a number. `a && b` is a kind of `if`, and so is
+// `a || b`, which asks b if a does not hold.
+Value Executor::decided(const Node& node, bool holds) {
+  const bool is_pair = node.children.size() == 2;
+  if (is_pair && holds == node.negated) {
+    Value value;
+    value.number = holds ? 1 : 0;
+    return value;
+  }
+  Value value = eval(node.children[is_pair || holds ? 1 : 2]);
+  if (is_pair && value.number) value.number = *value.number == 0 ? 0 : 1;
+  return value;
+}
+
 Value Executor::branch(const Node& node) {
   const Value condition = eval(node.children[0]);
   if (!state_.reachable) return {};
+  if (condition.number) return decided(node, *condition.number != 0);
   // The second operand of `||` is reached if the first does not hold.
   const bool is_or = node.negated;
   const Origins& here = is_or ? condition.if_false : condition.if_true;
@@ -126,21 +154,51 @@ Value Executor::branch(const Node& node) {
   result.if_true = {};
   result.if_false = {};
   both = std::move(known);
+  result.number = std::nullopt;
   return result;
 }
 
-void Executor::iteration(const Node& node, bool test_first) {
+// A variable that a loop assigns to may be anything when it goes round: two rounds are not all.
+const std::vector<std::uint32_t>& Executor::assigned_in(NodeId loop) {
+  const auto [known, is_new] = assigned_in_.try_emplace(loop);
+  if (!is_new) return known->second;
+  std::vector<NodeId> next = {loop};
+  while (!next.empty()) {
+    const NodeId id = next.back();
+    next.pop_back();
+    if (id == kNoNode) continue;
+    const Node& node = program_[id];
+    next.insert(next.end(), node.children.begin(), node.children.end());
+    if (node.kind != NodeKind::kAssign && node.kind != NodeKind::kUpdate) continue;
+    const Node& to = program_[node.children[0]];
+    if (to.kind == NodeKind::kLocal) known->second.push_back(to.number);
+  }
+  return known->second;
+}
+
+void Executor::forget_numbers(NodeId loop) {
+  for (const std::uint32_t variable : assigned_in(loop)) {
+    const LocationId at =
+        traces_.locations.get(LocationKind::kLocal, calls_.back().frame, variable);
+    const Value* known = state_.local.find(at);
+    if (known != nullptr && known->number) state_.local.get(at).number = std::nullopt;
+  }
+}
+
+void Executor::iteration(const Node& node, NodeId id, bool test_first) {
+  forget_numbers(id);
   const NodeId test = node.children[test_first ? 0 : 1];
   const NodeId body = node.children[test_first ? 1 : 0];
   const auto decide = [&] {
     if (test == kNoNode) return;
     const Value condition = eval(test);
-    if (!state_.reachable) return;
+    if (!state_.reachable || (condition.number && *condition.number != 0)) return;
     calls_.back().loops.back().breaks.join(state_);
     if (!condition.origins.empty()) {
       calls_.back().loops.back().residual.add(
           {.origins = condition.origins, .validates = condition.if_true});
     }
+    if (condition.number) state_.reachable = false;
   };
   if (test_first) decide();
   calls_.back().residual.open();
@@ -156,16 +214,18 @@ void Executor::iteration(const Node& node, bool test_first) {
 }
 
 // Not at all, or twice: what a third time would add is there after two.
-void Executor::loop(const Node& node, bool test_first) {
+void Executor::loop(const Node& node, NodeId id, bool test_first) {
   calls_.back().loops.push_back({.guards = guards_.size()});
-  iteration(node, test_first);
-  iteration(node, test_first);
+  iteration(node, id, test_first);
+  iteration(node, id, test_first);
   const bool goes_round = state_.reachable;
   // The condition that ends it is asked once more.
-  if (test_first && node.children[0] != kNoNode) eval(node.children[0]);
+  Value last;
+  if (test_first && node.children[0] != kNoNode) last = eval(node.children[0]);
   State after = state_;
   const NodeId test = node.children[test_first ? 0 : 1];
-  if (test == kNoNode) after.reachable = false;
+  const bool endless = test == kNoNode || (last.number && *last.number != 0);
+  if (endless) after.reachable = false;
   Loop done = std::move(calls_.back().loops.back());
   calls_.back().loops.pop_back();
   // A loop that joins threads joins them all: that it may be left out is true only if there are
@@ -173,7 +233,7 @@ void Executor::loop(const Node& node, bool test_first) {
   const Few<ThreadId> alive = state_.alive;
   after.join(done.breaks);
   state_ = std::move(after);
-  if (goes_round && test != kNoNode) state_.alive = alive;
+  if (goes_round && !endless) state_.alive = alive;
 }
 
 // Transactions.
@@ -210,15 +270,31 @@ Value Executor::atomic(const Node& node, NodeId id) {
   return result;
 }
 
+// Who locks is often a function for that, and that called by another.
+std::uint32_t Executor::number_of_hold(NodeId id) {
+  const std::pair key(id, maker(calls_.back().frame, 2));
+  return holds_.emplace(key, static_cast<std::uint32_t>(holds_.size())).first->second;
+}
+
 void Executor::lock(const Node& node, NodeId id, const Few<LocationId>& at) {
   if (options_.sections && current() == 0 && state_.held.empty()) {
     state_.section = begin(id, node);
   }
-  if (at.size() == 1) state_.held.insert(*at.begin());
+  const std::uint32_t number = number_of_hold(id);
+  for (const LocationId one : at) {
+    state_.held.insert({.lock = one, .number = number, .sure = at.size() == 1});
+  }
 }
 
 void Executor::unlock(State& state, const Few<LocationId>& at) {
-  for (const LocationId one : at) state.held.erase(one);
+  // Of several that it can have been, it was one.
+  Few<std::uint32_t> vague;
+  for (const Hold& one : state.held) {
+    if (!one.sure && at.contains(one.lock)) vague.insert(one.number);
+  }
+  state.held.erase_where([&](const Hold& one) {
+    return at.contains(one.lock) || (!one.sure && vague.contains(one.number));
+  });
   if (state.held.empty()) state.section = 0;
 }
 
@@ -326,15 +402,16 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
       made.position = node.position;
       made.thread = thread_;
       made.function = program_.functions[calls_.back().function].display;
-      made.locks = state_.held;
-    } else if (made.locks != state_.held) {
-      made.locks = in_both(made.locks, state_.held);
+      made.locks = surely(state_.held);
+    } else if (!made.locks.empty()) {
+      made.locks = in_both(made.locks, surely(state_.held));
     }
     made.alive.insert(state_.alive);
     made.taken = was_taken(where) && (is_new || made.taken);
   }
   if (now == 0) return;
   Transaction& transaction = traces_.transactions[executions_[now]];
+  if (options_.sections) transaction.holds[{at, writes}].insert(state_.held);
   if (writes) {
     // What all writes are asked about: once there is nothing, there is nothing.
     Few<LocationId> asked;
@@ -347,6 +424,7 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
     transaction.writes.emplace(at, node.position);
   } else {
     transaction.reads.emplace(at, node.position);
+    if (!counting_.contains(&node)) transaction.seen.insert(at);
     Few<std::uint32_t>& led_by = traces_.led_by[{executions_[now], at}];
     for_each_control([&](Control& control) {
       if (const auto condition = condition_of(control)) led_by.insert(*condition);
@@ -390,7 +468,9 @@ Value Executor::follow(std::uint32_t function, const std::vector<Value>& argumen
     dead_end.push_back(static_cast<std::uint32_t>(all.size()));
     for (const LocationId at : all) dead_end.push_back(static_cast<std::uint32_t>(at));
   };
-  add(state_.held);
+  Few<LocationId> locks;
+  for (const Hold& one : state_.held) locks.insert(one.lock);
+  add(locks);
   for (const Value& argument : arguments) add(argument.points);
   if (dead_ends_.contains(dead_end)) {
     state_.reachable = false;
@@ -421,8 +501,9 @@ Value Executor::follow(std::uint32_t function, const std::vector<Value>& argumen
     }
   }
   // Nobody sees its variables again, unless it returns where they are.
-  state_.local.forget(frame, done.result.points);
-  return done.result;
+  Value result = done.result.value_or(Value());
+  state_.local.forget(frame, result.points);
+  return result;
 }
 
 Value Executor::described(const DescribedMethod& method, const std::vector<Value>& arguments,
@@ -484,10 +565,11 @@ Value Executor::call(std::uint32_t function, std::vector<Value> arguments, const
     }
     return result;
   }
-  Value result;
+  std::optional<Value> all;
   const State before = state_;
   State after{.reachable = false};
   for (const std::uint32_t candidate : candidates) {
+    Value result;
     state_ = before;
     const bool recursive =
         std::ranges::any_of(calls_, [&](const Call& one) { return one.function == candidate; });
@@ -496,12 +578,17 @@ Value Executor::call(std::uint32_t function, std::vector<Value> arguments, const
       if (!recursive) traces_.complete = false;
       for (const Value& argument : arguments) result.origins.insert(argument.origins);
     } else {
-      result.join(follow(candidate, arguments, id));
+      result = follow(candidate, arguments, id);
     }
     after.join(state_);
+    if (all) {
+      all->join(result);
+    } else {
+      all = std::move(result);
+    }
   }
   state_ = std::move(after);
-  return result;
+  return *all;
 }
 
 // The functions that a value stands for, and the object that each is called on: a closure keeps its

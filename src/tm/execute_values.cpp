@@ -36,6 +36,12 @@ void keep_latest_reads(Origins& origins) {
   origins = Origins(std::move(left));
 }
 
+Value zero() {
+  Value value;
+  value.number = 0;
+  return value;
+}
+
 bool is_array_part(const Locations& locations, LocationId at) {
   for (; locations[at].kind == LocationKind::kPart; at = static_cast<LocationId>(locations[at].a)) {
     if (locations[at].name == "[]") return true;
@@ -190,6 +196,7 @@ Value Executor::load(const Place& from, const Node& node) {
       }
     }
     value.join(stored);
+    if (from.at.size() == 1 && !shared && !addressed_.contains(at)) value.number = stored.number;
   }
   value.origins.insert(from.origins);
   return value;
@@ -199,6 +206,7 @@ void Executor::store(const Place& to, const Value& value, const Node& node) {
   Value stored = {.points = value.points, .origins = value.origins, .if_true = {}, .if_false = {}};
   stored.origins.insert(chosen_here());
   stored.made = value.made;
+  stored.number = value.number;
   for (const LocationId at : to.at) {
     // Wherever it is stored but in a variable, somebody else may find it.
     const LocationId root = traces_.locations.root(at);
@@ -264,6 +272,9 @@ Value Executor::compare(const Node& node) {
     validate(left.origins, right.origins);
     validate(right.origins, left.origins);
   }
+  if (left.number && right.number) {
+    result.number = (*left.number == *right.number) != node.negated ? 1 : 0;
+  }
   // What it comes to depends on what is there now.
   for (const Origin& origin : equal) result.origins.erase(origin);
   return result;
@@ -291,8 +302,7 @@ Value Executor::container(const Node& node) {
 // One object for each place of the source and of the last calls that lead to it: C programs
 // allocate in functions of their own, and where locks are made so, those again in others. With one
 // for every chain of calls there would be too many to follow.
-std::uint32_t Executor::maker(std::uint32_t frame) {
-  const std::size_t most = options_.sections ? 3 : 1;
+std::uint32_t Executor::maker(std::uint32_t frame, std::size_t most) {
   std::vector<NodeId> calls;
   while (calls.size() < most) {
     const Frame& at = traces_.frames[frame];
@@ -319,12 +329,16 @@ Value Executor::eval(NodeId id) {
     case NodeKind::kDeref:
       (void)place(id);  // named, and nothing more
       return {};
-    case NodeKind::kConstant:
-      return {};
+    case NodeKind::kConstant: {
+      Value value;
+      if (node.known) value.number = node.number;
+      return value;
+    }
     case NodeKind::kLoad:
       return load(place(node.children[0]), node);
     case NodeKind::kAddress: {
       const Place at = place(node.children[0]);
+      for (const LocationId one : at.at) addressed_.insert(one);
       return {
           .points = at.at, .origins = at.origins, .if_true = {}, .if_false = {}, .made = at.made};
     }
@@ -332,6 +346,7 @@ Value Executor::eval(NodeId id) {
       if (!node.negated) return join_of(node);
       Value value = eval(node.children[0]);
       std::swap(value.if_true, value.if_false);
+      if (value.number) value.number = *value.number == 0 ? 1 : 0;
       return value;
     }
     case NodeKind::kCompare:
@@ -340,7 +355,10 @@ Value Executor::eval(NodeId id) {
     case NodeKind::kUpdate: {
       Value value = eval(node.children[1]);
       const Place to = place(node.children[0]);
-      if (node.kind == NodeKind::kUpdate) value.join(load(to, node));
+      if (node.kind == NodeKind::kUpdate) {
+        value.join(load(to, node));
+        value.number = std::nullopt;
+      }
       note_meeting(value.origins);
       store(to, value, node);
       return value;
@@ -353,8 +371,9 @@ Value Executor::eval(NodeId id) {
     }
     case NodeKind::kNew: {
       Value made;
-      made.points.insert(traces_.locations.get(LocationKind::kNew, maker(calls_.back().frame),
-                                               static_cast<std::uint32_t>(id)));
+      const std::uint32_t by = maker(calls_.back().frame, options_.sections ? 3 : 1);
+      made.points.insert(
+          traces_.locations.get(LocationKind::kNew, by, static_cast<std::uint32_t>(id)));
       made.made = ++made_;
       state_.own.insert(made.made);
       if (state_.own.size() > kMostOwn) state_.own.erase(*state_.own.begin());
@@ -441,7 +460,7 @@ Value Executor::eval(NodeId id) {
       return branch(node);
     case NodeKind::kLoop:
     case NodeKind::kDo:
-      loop(node, node.kind == NodeKind::kLoop);
+      loop(node, id, node.kind == NodeKind::kLoop);
       return {};
     case NodeKind::kReturn: {
       Value value = node.children.empty() ? Value() : eval(node.children[0]);
@@ -451,8 +470,14 @@ Value Executor::eval(NodeId id) {
         value.origins.insert(made_implicit(control.origins));
       }
       Call& call = calls_.back();
-      call.result.join(value);
-      keep_latest_reads(call.result.origins);
+      if (call.result) {
+        call.result->join(value);
+      } else {
+        call.result = std::move(value);
+      }
+      call.result->if_true = {};
+      call.result->if_false = {};
+      keep_latest_reads(call.result->origins);
       leave(call.returns, call.guards);
       ++call.left;
       return {};
@@ -494,12 +519,13 @@ Value Executor::eval(NodeId id) {
       }
       return {};
     }
+    // Locks do not fail: what is done if they do is not what happens.
     case NodeKind::kLock:
       lock(node, id, place(node.children[0]).at);
-      return {};
+      return zero();
     case NodeKind::kUnlock:
       unlock(state_, place(node.children[0]).at);
-      return {};
+      return zero();
   }
   return {};
 }

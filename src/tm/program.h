@@ -35,7 +35,7 @@ struct Node {
     kElement,  // of the array at the place children[0], with index children[1] if there is one
     kDeref,    // where the value children[0] leads
     // Values.
-    kConstant,  //
+    kConstant,  // `known`: it is `number`
     kLoad,      // of the place children[0]
     kAddress,   // of the place children[0]
     kOperator,  // depends on all children; `negated`: not children[0]
@@ -70,6 +70,7 @@ struct Node {
   Kind kind = Kind::kConstant;
   bool writes = false;  // kContainer
   bool negated = false;
+  bool known = false;  // kConstant
   // An access that needs no transaction: std::atomic. Of kNew: if it is given to a thread, that
   // thread alone has it.
   bool quiet = false;

@@ -65,6 +65,18 @@ Executor::Executor(const Program& program, const TraceOptions& options)
     }
   }
   for (const DescribedMethod& method : options.methods) methods_.emplace(method.name, &method);
+  // Statements `n += 2;`: nobody uses the value.
+  for (const Node& node : program.nodes) {
+    const bool is_statement = node.kind == Node::Kind::kSequence || node.kind == Node::Kind::kIf ||
+                              node.kind == Node::Kind::kLoop || node.kind == Node::Kind::kAtomic;
+    for (std::size_t i = 0; is_statement && i < node.children.size(); ++i) {
+      const NodeId child = node.children[i];
+      const bool is_condition =
+          i == 0 && (node.kind == Node::Kind::kIf || node.kind == Node::Kind::kLoop);
+      if (child == kNoNode || is_condition || program[child].kind != Node::Kind::kUpdate) continue;
+      counting_.insert(&program[child]);
+    }
+  }
 }
 
 // Where threads begin that nobody is seen to make: main, and what was named. Without any, a
@@ -202,13 +214,21 @@ void Executor::find_parallel() {
 
 // A field of some unknown object may be that field of any.
 void Executor::finish(Traces& traces) {
+  // Where a pointer leads may not have been known in the first rounds: those that count are used.
   std::map<std::string, LocationId> unknown;
-  for (std::size_t i = 0; i < traces.locations.size(); ++i) {
-    const auto id = static_cast<LocationId>(i);
+  const auto add = [&](LocationId id) {
     const Location& location = traces.locations[id];
     const Location& root = traces.locations[traces.locations.root(id)];
     if (location.kind == LocationKind::kPart && root.kind == LocationKind::kUnknown) {
       unknown.emplace(location.name, id);
+    }
+  };
+  for (const Access& access : traces.accesses) add(access.location);
+  for (const Transaction& transaction : traces.transactions) {
+    for (const auto& [at, position] : transaction.reads) add(at);
+    for (const auto& [at, position] : transaction.writes) add(at);
+    for (const auto& [at, holds] : transaction.holds) {
+      for (const Hold& hold : holds) add(hold.lock);
     }
   }
   if (unknown.empty()) return;
@@ -226,11 +246,22 @@ void Executor::finish(Traces& traces) {
   for (Transaction& transaction : traces.transactions) {
     rename(transaction.reads);
     rename(transaction.writes);
+    Few<LocationId> seen;
+    for (const LocationId at : transaction.seen) seen.insert(same(at));
+    transaction.seen = std::move(seen);
     std::map<LocationId, Few<LocationId>> chosen;
     for (const auto& [at, by] : transaction.chosen_by) {
       for (const LocationId one : by) chosen[same(at)].insert(same(one));
     }
     transaction.chosen_by = std::move(chosen);
+    std::map<std::pair<LocationId, bool>, Few<Hold>> holds;
+    for (const auto& [at, of] : transaction.holds) {
+      for (Hold hold : of) {
+        hold.lock = same(hold.lock);
+        holds[{same(at.first), at.second}].insert(hold);
+      }
+    }
+    transaction.holds = std::move(holds);
   }
   for (Flow& flow : traces.flows) {
     flow.location = same(flow.location);
@@ -269,6 +300,7 @@ Traces Executor::run() {
   recording_ = true;
   round();
   find_parallel();
+  traces_.sections = options_.sections;
   for (auto& [key, access] : accesses_) traces_.accesses.push_back(std::move(access));
   traces_.flows.assign(flows_.begin(), flows_.end());
   finish(traces_);

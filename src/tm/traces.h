@@ -31,6 +31,15 @@ namespace tomos::tm {
 using TransactionId = std::uint32_t;
 using ThreadId = std::uint32_t;  // an entry point, and where it is made a thread
 
+// A lock, and where it was taken.
+struct Hold {
+  LocationId lock = {};
+  std::uint32_t number = 0;  // one for each place of the source and the last calls that lead there
+  bool sure = true;          // no: this lock or another of the same number
+
+  friend auto operator<=>(const Hold&, const Hold&) = default;
+};
+
 // One piece of code in one chain of calls of one thread.
 struct Transaction {
   NodeId node = kNoNode;
@@ -43,9 +52,12 @@ struct Transaction {
   ThreadId thread = 0;
   std::map<LocationId, Position> reads;
   std::map<LocationId, Position> writes;
+  Few<LocationId> seen;  // that it reads not only to count on
   // An element that was read, and what said which: if that is moved on here, too, the element was
   // taken and is nobody else's.
   std::map<LocationId, Few<LocationId>> chosen_by;
+  // Of critical sections: the locks that were held where it was read, or written.
+  std::map<std::pair<LocationId, bool>, Few<Hold>> holds;
   Few<LocationId> asked;  // that it reads to decide whether it writes anything at all
   Few<ThreadId> alive;    // threads that may run beside it, as far as its own thread made them
 };
@@ -130,6 +142,7 @@ struct Traces {
   std::vector<Frame> frames;
   std::set<std::pair<ThreadId, ThreadId>> parallel;  // neither made the other; both orders
   Locations locations;
+  bool sections = false;  // transactions are critical sections: each keeps out some others only
   std::set<std::string> unknown;    // signatures of functions without source that nobody described
   std::set<std::string> recursive;  // functions that were not followed into themselves
   std::set<std::string> used;       // names of descriptions that were

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "tm/locations.h"
@@ -33,6 +34,7 @@ struct Value {
   // Of the address of a new object: which making of it. An object stands for all that one place
   // makes; this one is told from the others until it is passed on (Executor::State::own).
   std::uint32_t made = 0;
+  std::optional<std::uint32_t> number;  // that it surely is
 
   // Of what may be one or the other nothing is known as a condition.
   void join(const Value& other) {
@@ -45,6 +47,7 @@ struct Value {
     origins.insert(other.origins);
     if_true = {};
     if_false = {};
+    if (number != other.number) number = std::nullopt;
   }
   friend bool operator==(const Value&, const Value&) = default;
 };

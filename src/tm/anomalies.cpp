@@ -63,6 +63,12 @@ std::optional<LocationId> conflict(const Transaction& one, const Transaction& ot
 // Who counts on (`n += 2`) reads, but nobody learns what.
 bool sees(const Transaction& of, LocationId at) { return of.seen.contains(at); }
 
+// Whether it reads there to decide whether it writes there.
+bool looks_before_writing(const Transaction& of, LocationId at) {
+  const auto known = of.asked.find(at);
+  return known != of.asked.end() && known->second.contains(at);
+}
+
 bool touches(const Transaction& of, LocationId at) {
   return of.reads.contains(at) || of.writes.contains(at);
 }
@@ -187,6 +193,8 @@ class AnomalyFinder {
     for (const auto& [key, use] : pairs) {
       const auto& [first, at, second] = key;
       const bool only_control = use.only_control;
+      // Who waits in a loop asks there what to do.
+      if (only_control && of(second).waits) continue;
       if (only_control && only_looks_again(of(first), of(second))) continue;
       const auto writers = writers_.find(at);
       if (writers == writers_.end()) continue;
@@ -209,8 +217,10 @@ class AnomalyFinder {
         const bool writes_back = of(second).writes.contains(at);
         const bool writes = writes_back || of(second).reads.empty();
         std::string doubt;
-        if (only_control && writes_back && of(second).asked.contains(at)) {
+        if (only_control && looks_before_writing(of(second), at)) {
           doubt = "the 2nd half looks again before it writes";
+        } else if (of(first).writes.contains(at) && of(second).seen.contains(at)) {
+          doubt = "the 1st half took it, and the 2nd looks at what is there now";
         } else if (only_control && only_reads_again) {
           doubt = "the 2nd half reads it again, and nothing else of it is in the way";
         }

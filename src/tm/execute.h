@@ -89,6 +89,7 @@ class Executor {
     State breaks{.reachable = false};
     State continues{.reachable = false};
     Residual residual;
+    Few<Hold> held;  // before it
     std::size_t guards = 0;
     unsigned left = 0;  // how often, before its end
   };
@@ -126,6 +127,7 @@ class Executor {
   Value compare(const Node& node);
   Value stored_at(LocationId at);
   void keep(LocationId at, const Value& value, bool strong);
+  Origins kept_in(const Value& value, LocationId at);
   Origins chosen_here() const;
   void note_meeting(const Origins& origins);
 

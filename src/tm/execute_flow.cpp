@@ -65,7 +65,9 @@ void Executor::State::join(const State& other) {
   alive.insert(other.alive);
   held.erase_where([&](const Hold& one) { return !holds(other.held, one.lock); });
   own = in_both(own, other.own);
-  if (section != other.section) section = 0;
+  // Who may have waited for a condition may be in another section than who did not: the later one.
+  section =
+      held.empty() || section == 0 || other.section == 0 ? 0 : std::max(section, other.section);
 }
 
 // What a function or a loop is left with: guards give back their locks.
@@ -215,7 +217,7 @@ void Executor::iteration(const Node& node, NodeId id, bool test_first) {
 
 // Not at all, or twice: what a third time would add is there after two.
 void Executor::loop(const Node& node, NodeId id, bool test_first) {
-  calls_.back().loops.push_back({.guards = guards_.size()});
+  calls_.back().loops.push_back({.held = state_.held, .guards = guards_.size()});
   iteration(node, id, test_first);
   iteration(node, id, test_first);
   const bool goes_round = state_.reachable;
@@ -413,14 +415,15 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
   Transaction& transaction = traces_.transactions[executions_[now]];
   if (options_.sections) transaction.holds[{at, writes}].insert(state_.held);
   if (writes) {
-    // What all writes are asked about: once there is nothing, there is nothing.
+    // What all its writes are asked about: once there is nothing, there is nothing.
+    const auto [before, is_first] = transaction.asked.try_emplace(at);
+    const bool settled = !is_first && before->second.empty();
     Few<LocationId> asked;
-    const bool settled = !transaction.writes.empty() && transaction.asked.empty();
     for_each_control([&](Control& control) {
       const auto condition = settled ? std::nullopt : condition_of(control);
       if (condition) asked.insert(traces_.conditions[*condition]);
     });
-    transaction.asked = transaction.writes.empty() ? asked : in_both(transaction.asked, asked);
+    before->second = is_first ? asked : in_both(before->second, asked);
     transaction.writes.emplace(at, node.position);
   } else {
     transaction.reads.emplace(at, node.position);

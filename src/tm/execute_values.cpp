@@ -202,6 +202,27 @@ Value Executor::load(const Place& from, const Node& node) {
   return value;
 }
 
+// What was read there before and is now a part of the object that is put there: the old head of a
+// list, in the new one. Who reads there now has the present head, too, and an object is all that
+// one place makes: others of them have old ones.
+Origins Executor::kept_in(const Value& value, LocationId at) {
+  if (traces_.transactions[executions_[current()]].reads.contains(at)) return {};
+  std::vector<Origin> found;
+  for (const LocationId object : value.points) {
+    state_.local.for_each(traces_.locations.activation(object),
+                          [&](LocationId part, const Value& kept) {
+                            if (!traces_.locations.is_part(part, object)) return;
+                            for (const Origin& origin : kept.origins) {
+                              if (origin.location == at && !origin.implicit)
+                                found.push_back(origin);
+                            }
+                          });
+  }
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  return Origins(std::move(found));
+}
+
 void Executor::store(const Place& to, const Value& value, const Node& node) {
   Value stored = {.points = value.points, .origins = value.origins, .if_true = {}, .if_false = {}};
   stored.origins.insert(chosen_here());
@@ -215,7 +236,10 @@ void Executor::store(const Place& to, const Value& value, const Node& node) {
     }
     if (is_shared(at) && !is_own(to)) {
       access(at, true, node, to.origins);
-      if (recording_ && current() != 0) flow(value.origins, Flow::Kind::kValue, at, validated());
+      if (recording_ && current() != 0) {
+        flow(value.origins, Flow::Kind::kValue, at, validated());
+        flow(kept_in(value, at), Flow::Kind::kValue, at, validated());
+      }
       // What is moved from one to the other belongs with it.
       if (const std::uint32_t execution = current(); recording_ && execution != 0) {
         Origins both = value.origins;
@@ -509,6 +533,16 @@ Value Executor::eval(NodeId id) {
       const Few<LocationId> at = place(node.children[0]).at;
       unlock(state_, at);
       lock(node, id, at);
+      // A loop that it was locked before is one that asks for the condition.
+      const bool asks = std::ranges::any_of(calls_, [&](const Call& call) {
+        return std::ranges::any_of(call.loops, [&](const Loop& around) {
+          return std::ranges::any_of(around.held,
+                                     [&](const Hold& one) { return at.contains(one.lock); });
+        });
+      });
+      if (current() != 0 && current() != before && asks) {
+        traces_.transactions[executions_[current()]].waits = true;
+      }
       // A loop around it asks again: what made us wait does not say what we do now.
       for (Call& call : calls_) {
         for (Loop& around : call.loops) {

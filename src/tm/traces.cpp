@@ -249,6 +249,11 @@ void Executor::finish(Traces& traces) {
     Few<LocationId> seen;
     for (const LocationId at : transaction.seen) seen.insert(same(at));
     transaction.seen = std::move(seen);
+    std::map<LocationId, Few<LocationId>> asked;
+    for (const auto& [at, by] : transaction.asked) {
+      for (const LocationId one : by) asked[same(at)].insert(same(one));
+    }
+    transaction.asked = std::move(asked);
     std::map<LocationId, Few<LocationId>> chosen;
     for (const auto& [at, by] : transaction.chosen_by) {
       for (const LocationId one : by) chosen[same(at)].insert(same(one));

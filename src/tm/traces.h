@@ -58,8 +58,9 @@ struct Transaction {
   std::map<LocationId, Few<LocationId>> chosen_by;
   // Of critical sections: the locks that were held where it was read, or written.
   std::map<std::pair<LocationId, bool>, Few<Hold>> holds;
-  Few<LocationId> asked;  // that it reads to decide whether it writes anything at all
-  Few<ThreadId> alive;    // threads that may run beside it, as far as its own thread made them
+  std::map<LocationId, Few<LocationId>> asked;  // by what it writes: what it reads to decide that
+  bool waits = false;   // it begins with a wait for a condition, in a loop that asks for it
+  Few<ThreadId> alive;  // threads that may run beside it, as far as its own thread made them
 };
 
 // What `from` read at `location` matters to `to`.

@@ -3,6 +3,7 @@
 // activation, the parts of one object) that copies share until one of them writes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -59,6 +60,12 @@ class Store {
 
   const Value* find(LocationId at) const;  // null: nothing was kept there
   Value& get(LocationId at);               // to be changed; made if it is not there
+  template <class Do>
+  void for_each(std::uint64_t activation, const Do& act) const {
+    const auto group = std::ranges::lower_bound(groups_, activation, {}, &Group::activation);
+    if (group == groups_.end() || group->activation != activation) return;
+    for (const Entry& entry : *group->entries) act(entry.at, entry.value);
+  }
   // The variables of an activation that has ended, except those that are still known. Their parts
   // stay: what a variable leads to may be one of them.
   void forget(std::uint32_t activation, const Few<LocationId>& known);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,6 +56,7 @@ struct TmCommandOptions {
   std::string template_file;
   std::string patterns = "full";
   bool sections = false;
+  std::uint64_t effort = 1;
   JudgeOptions report;
 };
 
@@ -114,6 +117,7 @@ Result<tm::TraceOptions> trace_options(const TmCommandOptions& options) {
   made.sections = options.sections;
   made.escape = options.patterns == "full";
   made.entries = options.entries;
+  made.effort = options.effort;
   if (!options.methods.empty()) {
     const auto text = read_text(options.methods, kNameAFile);
     if (!text) return std::unexpected(text.error());
@@ -122,6 +126,50 @@ Result<tm::TraceOptions> trace_options(const TmCommandOptions& options) {
     made.methods = std::move(*methods);
   }
   return made;
+}
+
+// What was cut short, where, and how to go on.
+void add_bounds(const tm::Program& program, const tm::TraceOptions& options,
+                const tm::Traces& traces, std::vector<std::string>& notes) {
+  constexpr std::size_t kMostNamed = 5;
+  const std::string more =
+      fmt::format("there may be more findings; --effort {} does twice as much", 2 * options.effort);
+  const auto some = [&](std::set<std::string> names) {
+    const std::size_t others = names.size() - std::min(names.size(), kMostNamed);
+    while (names.size() > kMostNamed) names.erase(std::prev(names.end()));
+    return fmt::format("{}{}", fmt::join(names, ", "),
+                       others == 0 ? "" : fmt::format(" and {} more", others));
+  };
+  const tm::Bounded& bounded = traces.bounded;
+  if (bounded.steps) {
+    notes.push_back(
+        fmt::format("the program is too large: calls were followed for {} million steps; {}",
+                    tm::kMostSteps * options.effort / 1'000'000, more));
+  }
+  if (bounded.deep) {
+    notes.push_back(
+        fmt::format("calls were followed {} deep; {}", tm::kMostCalls * options.effort, more));
+  }
+  if (!bounded.last.empty()) {
+    std::set<std::string> places;
+    for (const tm::NodeId id : bounded.last) {
+      const tm::Position& at = program[id].position;
+      places.insert(at.file < program.files.size()
+                        ? fmt::format("{}:{}", program.files[at.file], at.line)
+                        : "?");
+    }
+    notes.push_back(
+        fmt::format("of the ways that one transaction can come before another the latest {} were "
+                    "taken, at {}; {}",
+                    tm::kMostLast * options.effort, some(std::move(places)), more));
+  }
+  if (!bounded.reads.empty()) {
+    std::set<std::string> names;
+    for (const tm::LocationId at : bounded.reads) names.insert(traces.name_of(program, at));
+    notes.push_back(
+        fmt::format("of the reads that one value rests on the latest {} were taken, of {}; {}",
+                    tm::kMostReads * options.effort, some(std::move(names)), more));
+  }
 }
 
 void add_notes(const tm::Program& program, const tm::TraceOptions& options,
@@ -146,9 +194,7 @@ void add_notes(const tm::Program& program, const tm::TraceOptions& options,
     notes.push_back(fmt::format("functions that call themselves were followed once: {}",
                                 fmt::join(traces.recursive, ", ")));
   }
-  if (!traces.complete) {
-    notes.emplace_back("the program is too large to follow all calls: there may be more findings");
-  }
+  add_bounds(program, options, traces, notes);
 }
 
 int run(const TmCommandOptions& options) {
@@ -254,6 +300,12 @@ std::function<int()> declare_tm(CLI::App& app) {
   app.add_option("--template", options->template_file,
                  "Write a description of the functions without source, to be filled in")
       ->type_name("FILE");
+  app.add_option(
+         "--effort", options->effort,
+         "Times the usual bounds on calls, ways and reads, if a note says that they were met")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->default_str("1");
   declare_report(options->report, app, "standard output");
   return [options] {
     take_flags(options->sources);

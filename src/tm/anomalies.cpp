@@ -221,6 +221,10 @@ class AnomalyFinder {
           doubt = "the 2nd half looks again before it writes";
         } else if (of(first).writes.contains(at) && of(second).seen.contains(at)) {
           doubt = "the 1st half took it, and the 2nd looks at what is there now";
+        } else if (traces_.sections &&
+                   !keeps_out({&of(first), at, false},
+                              {&of(second), *other, of(second).writes.contains(*other)})) {
+          doubt = "the two have different locks, and may be different matters";
         } else if (only_control && only_reads_again) {
           doubt = "the 2nd half reads it again, and nothing else of it is in the way";
         }

@@ -44,7 +44,6 @@ class Executor {
     std::uint32_t section = 0;  // the execution of the critical section that it is in
 
     void join(const State& other);
-    static void keep_latest(Few<Last>& of);
   };
   struct Control {
     Origins origins;
@@ -116,6 +115,8 @@ class Executor {
 
   // Values.
   Value eval(NodeId id);
+  void keep_latest(Few<Last>& of);
+  void keep_latest_reads(Origins& origins);
   std::uint32_t maker(std::uint32_t frame, std::size_t most);
   Value join_of(const Node& node, std::size_t from = 0);
   Place place(NodeId id);

@@ -13,9 +13,6 @@ using LocationKind = Location::Kind;
 
 namespace {
 
-// Deeper chains of calls are cut off, and said so.
-constexpr std::size_t kMostCalls = 80;
-
 constexpr TransactionId kNoTransaction = 0xffffffff;
 
 bool holds(const Few<Hold>& held, LocationId lock) {
@@ -43,13 +40,17 @@ Few<T> in_both(const Few<T>& one, const Few<T>& other) {
 
 // A way of many steps that may each be left out could have any of them as its last: pairs without
 // end, all of the same code. Of each code the latest few are enough to find what it does wrong.
-void Executor::State::keep_latest(Few<Last>& of) {
-  constexpr std::size_t kMostOfOne = 16;
-  if (of.size() <= kMostOfOne) return;
+void Executor::keep_latest(Few<Last>& of) {
+  const auto most = static_cast<std::ptrdiff_t>(kMostLast * options_.effort);
+  if (std::cmp_less_equal(of.size(), most)) return;
   Few<Last> kept;
   for (auto one = of.begin(); one != of.end(); ++one) {
-    const auto later = one + std::min<std::ptrdiff_t>(kMostOfOne, of.end() - one);
-    if (later == of.end() || later->node != one->node) kept.insert(*one);
+    const auto later = one + std::min<std::ptrdiff_t>(most, of.end() - one);
+    if (later == of.end() || later->node != one->node) {
+      kept.insert(*one);
+    } else {
+      traces_.bounded.last.insert(one->node);
+    }
   }
   of = std::move(kept);
 }
@@ -61,7 +62,7 @@ void Executor::State::join(const State& other) {
     return;
   }
   local.join(other.local);
-  if (last.insert(other.last)) keep_latest(last);
+  last.insert(other.last);
   alive.insert(other.alive);
   held.erase_where([&](const Hold& one) { return !holds(other.held, one.lock); });
   own = in_both(own, other.own);
@@ -147,6 +148,7 @@ Value Executor::branch(const Node& node) {
   calls_.back().residual.add(call_asked);
   loop_residual().add(loop_asked);
   state_.join(other);
+  keep_latest(state_.last);
   result.origins.insert(made_implicit(condition.origins));
   // Of `a && b` both hold if it does; of `a || b` neither does if it does not.
   const bool is_pair = node.children.size() == 2;
@@ -235,6 +237,7 @@ void Executor::loop(const Node& node, NodeId id, bool test_first) {
   const Few<ThreadId> alive = state_.alive;
   after.join(done.breaks);
   state_ = std::move(after);
+  keep_latest(state_.last);
   if (goes_round && !endless) state_.alive = alive;
 }
 
@@ -492,6 +495,7 @@ Value Executor::follow(std::uint32_t function, const std::vector<Value>& argumen
   Call done = std::move(calls_.back());
   calls_.pop_back();
   state_.join(done.returns);
+  keep_latest(state_.last);
   if (!state_.reachable && before == executions_.size() + forks_.size()) {
     dead_ends_.insert(std::move(dead_end));
   }
@@ -576,9 +580,9 @@ Value Executor::call(std::uint32_t function, std::vector<Value> arguments, const
     state_ = before;
     const bool recursive =
         std::ranges::any_of(calls_, [&](const Call& one) { return one.function == candidate; });
-    if (recursive || calls_.size() > kMostCalls) {
+    if (recursive || calls_.size() > kMostCalls * options_.effort) {
       if (recursive) traces_.recursive.insert(program_.functions[candidate].display);
-      if (!recursive) traces_.complete = false;
+      if (!recursive) traces_.bounded.deep = true;
       for (const Value& argument : arguments) result.origins.insert(argument.origins);
     } else {
       result = follow(candidate, arguments, id);

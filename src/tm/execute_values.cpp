@@ -13,28 +13,8 @@ using LocationKind = Location::Kind;
 
 namespace {
 
-// Reads of one variable that a value can rest on: in a long way of steps that may each be left out
-// they are without end, and all of the same code. The latest are kept.
-constexpr std::size_t kMostReads = 16;
-
 // New objects that are told from others of their kind, on one way; the latest.
 constexpr std::size_t kMostOwn = 32;
-
-void keep_latest_reads(Origins& origins) {
-  if (origins.size() <= 2 * kMostReads) return;
-  std::unordered_map<std::uint64_t, std::size_t> count;
-  const auto of = [&](const Origin& one) -> std::size_t& {
-    return count[(static_cast<std::uint64_t>(one.location) << 1) | (one.implicit ? 1 : 0)];
-  };
-  bool too_many = false;
-  for (const Origin& one : origins) too_many |= ++of(one) > kMostReads;
-  if (!too_many) return;
-  std::vector<Origin> left;
-  for (const Origin& one : origins) {  // the latest execution is the last
-    if (of(one)-- <= kMostReads) left.push_back(one);
-  }
-  origins = Origins(std::move(left));
-}
 
 Value zero() {
   Value value;
@@ -50,6 +30,29 @@ bool is_array_part(const Locations& locations, LocationId at) {
 }
 
 }  // namespace
+
+// Reads of one variable that a value can rest on: in a long way of steps that may each be left out
+// they are without end, and all of the same code. The latest are kept.
+void Executor::keep_latest_reads(Origins& origins) {
+  const std::size_t most = kMostReads * options_.effort;
+  if (origins.size() <= 2 * most) return;
+  std::unordered_map<std::uint64_t, std::size_t> count;
+  const auto of = [&](const Origin& one) -> std::size_t& {
+    return count[(static_cast<std::uint64_t>(one.location) << 1) | (one.implicit ? 1 : 0)];
+  };
+  bool too_many = false;
+  for (const Origin& one : origins) too_many |= ++of(one) > most;
+  if (!too_many) return;
+  std::vector<Origin> left;
+  for (const Origin& one : origins) {  // the latest execution is the last
+    if (of(one)-- <= most) {
+      left.push_back(one);
+    } else {
+      traces_.bounded.reads.insert(one.location);
+    }
+  }
+  origins = Origins(std::move(left));
+}
 
 // The conditions in this function that decided that we are here.
 Origins Executor::chosen_here() const {
@@ -340,8 +343,8 @@ std::uint32_t Executor::maker(std::uint32_t frame, std::size_t most) {
 
 Value Executor::eval(NodeId id) {
   if (id == kNoNode || !state_.reachable) return {};
-  if (++steps_ > options_.most_steps) {
-    traces_.complete = false;
+  if (++steps_ > kMostSteps * options_.effort) {
+    traces_.bounded.steps = true;
     return {};
   }
   const Node& node = program_[id];

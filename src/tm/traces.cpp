@@ -297,8 +297,8 @@ Traces Executor::run() {
   int rounds = 0;
   while (round()) {
     // What is too large for one round is so for all.
-    if (++rounds == kMostRounds || steps_ > options_.most_steps) {
-      traces_.complete = false;
+    if (++rounds == kMostRounds || steps_ > kMostSteps * options_.effort) {
+      traces_.bounded.steps = true;
       break;
     }
   }
@@ -306,6 +306,7 @@ Traces Executor::run() {
   round();
   find_parallel();
   traces_.sections = options_.sections;
+  traces_.complete = !traces_.bounded.steps && !traces_.bounded.deep;
   for (auto& [key, access] : accesses_) traces_.accesses.push_back(std::move(access));
   traces_.flows.assign(flows_.begin(), flows_.end());
   finish(traces_);

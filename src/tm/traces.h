@@ -126,6 +126,14 @@ struct Thread {
   Few<ThreadId> makes;
 };
 
+// What was cut short, and where: there may be more to find.
+struct Bounded {
+  std::set<NodeId> last;       // transactions that too many can come before; they are of this code
+  std::set<LocationId> reads;  // variables that values rest on too many reads of
+  bool deep = false;           // chains of calls
+  bool steps = false;          // of all rounds
+};
+
 struct Traces {
   std::vector<Transaction> transactions;
   std::set<std::pair<TransactionId, TransactionId>> adjacent;
@@ -148,6 +156,7 @@ struct Traces {
   std::set<std::string> recursive;  // functions that were not followed into themselves
   std::set<std::string> used;       // names of descriptions that were
   bool complete = true;             // no: the program is too large to follow every call
+  Bounded bounded;
 
   // Whether the threads of the two transactions can run at once, so that `other` can come between
   // what its thread did before and `one`.
@@ -158,12 +167,18 @@ struct Traces {
   std::string name_of(const Program& program, LocationId location) const;
 };
 
+// Bounds, of which `--effort` allows more.
+inline constexpr std::uint64_t kMostSteps = 20'000'000;
+inline constexpr std::size_t kMostLast = 16;   // of one code that can be the last transaction
+inline constexpr std::size_t kMostReads = 16;  // of one variable that a value rests on
+inline constexpr std::size_t kMostCalls = 80;  // into each other
+
 struct TraceOptions {
   bool sections = false;             // critical sections are transactions
   bool escape = true;                // no: fields of objects that one thread alone knows count, too
   std::vector<std::string> entries;  // functions that threads run, beside those that are seen
   Methods methods;                   // what functions without source do
-  std::uint64_t most_steps = 20'000'000;
+  std::uint64_t effort = 1;          // how much of kMost... is done
 };
 
 Traces trace(const Program& program, const TraceOptions& options);

@@ -139,6 +139,7 @@ std::string ProgramNames::variable(std::uint64_t address, std::uint64_t size, st
 
 std::string ProgramNames::lock(std::uint64_t address, std::uint64_t pc,
                                const recording::Object* object) {
+  if (address == recording::kAllTransactions) return "the lock of all transactions";
   std::string name = memory(address, object);
   if (!name.empty()) return name;
   // A line inside the C++ library would tell nobody which lock it is.

@@ -16,6 +16,7 @@
 
 #include "runtime/interpose.h"
 #include "schedule/operations.h"
+#include "trace/recording_format.h"
 
 using namespace tomos::runtime;
 namespace schedule = tomos::schedule;
@@ -27,6 +28,11 @@ TOMOS_REAL(std::uint32_t, _ITM_beginTransaction, std::uint32_t, ...);
 namespace {
 
 constinit pthread_mutex_t all_transactions = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+// As what it is recorded: reports call it by name.
+const void* recorded_lock() {
+  return reinterpret_cast<const void*>(tomos::recording::kAllTransactions);
+}
 
 // Properties of a transaction, section 5.2 of Intel's transactional memory ABI.
 constexpr std::uint32_t kPlainCode = 0x2;
@@ -67,7 +73,7 @@ tomos_transaction_begins(std::uint32_t properties, Address pc) {
   } else {
     REAL(pthread_mutex_lock)(&all_transactions);
   }
-  if (!inside()) acquired(&all_transactions, LockMode::kWrite, pc);
+  if (!inside()) acquired(recorded_lock(), LockMode::kWrite, pc);
   constexpr std::uint32_t kBoth = kPlainCode | kNeverCancelled;
   const bool by_libitm = (properties & kBoth) != kBoth || needs_libitm();
   ++transaction_depth;
@@ -105,7 +111,7 @@ bool leave_transaction() {
 
 template <class Commit>
 void commit(Address pc, Commit by_libitm) {
-  if (!inside()) releasing(&all_transactions, LockMode::kWrite, pc);
+  if (!inside()) releasing(recorded_lock(), LockMode::kWrite, pc);
   if (leave_transaction()) by_libitm();
   if (schedule::controlled()) {
     schedule::unlock_mutex(&all_transactions, pc);
@@ -127,7 +133,7 @@ TOMOS_INTERPOSE(void, _ITM_commitTransactionEH, void* exception) {
 TOMOS_INTERPOSE(void, _ITM_abortTransaction, std::uint32_t reason) {
   const std::uint32_t left = (reason & kOuterToo) != 0 ? 0 : transaction_depth - 1;
   while (transaction_depth > left) {
-    if (!inside()) releasing(&all_transactions, LockMode::kWrite, TOMOS_CALLER());
+    if (!inside()) releasing(recorded_lock(), LockMode::kWrite, TOMOS_CALLER());
     leave_transaction();
     REAL(pthread_mutex_unlock)(&all_transactions);
     if (schedule::controlled()) schedule::lock_given_back_to_wait(&all_transactions);

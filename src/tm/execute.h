@@ -145,6 +145,7 @@ class Executor {
   Value decided(const Node& node, bool holds);
   const std::vector<std::uint32_t>& assigned_in(NodeId loop);
   void forget_numbers(NodeId loop);
+  bool is_idle(NodeId id) const;
   void loop(const Node& node, NodeId id, bool test_first);
   void iteration(const Node& node, NodeId id, bool test_first);
   void leave(State& into, std::size_t guards);

@@ -217,6 +217,28 @@ void Executor::iteration(const Node& node, NodeId id, bool test_first) {
   if (!test_first) decide();
 }
 
+// Nothing in it has an effect.
+bool Executor::is_idle(NodeId id) const {
+  if (id == kNoNode) return true;
+  const Node& node = program_[id];
+  switch (node.kind) {
+    case NodeKind::kSequence:
+    case NodeKind::kConstant:
+    case NodeKind::kOperator:
+    case NodeKind::kContinue:
+      break;
+    case NodeKind::kCall: {  // of what has no source: it waits a while
+      const auto known = functions_.find(node.name);
+      if (known != functions_.end() && program_.functions[known->second].body != kNoNode)
+        return false;
+      break;
+    }
+    default:
+      return false;
+  }
+  return std::ranges::all_of(node.children, [&](NodeId child) { return is_idle(child); });
+}
+
 // Not at all, or twice: what a third time would add is there after two.
 void Executor::loop(const Node& node, NodeId id, bool test_first) {
   calls_.back().loops.push_back({.held = state_.held, .guards = guards_.size()});
@@ -239,6 +261,10 @@ void Executor::loop(const Node& node, NodeId id, bool test_first) {
   state_ = std::move(after);
   keep_latest(state_.last);
   if (goes_round && !endless) state_.alive = alive;
+  // Who does nothing but wait for something counts on it afterwards.
+  if (!last.origins.empty() && is_idle(node.children[1])) {
+    calls_.back().residual.add({.origins = last.origins, .validates = last.if_false});
+  }
 }
 
 // Transactions.

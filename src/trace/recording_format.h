@@ -24,6 +24,8 @@ inline constexpr std::uint32_t kVersion = 2;
 inline constexpr std::size_t kHeaderSize = 4096;
 inline constexpr std::size_t kChunkSize = 65536;
 inline constexpr std::size_t kSlotsPerChunk = kChunkSize / 16;
+// The lock that stands for transactions has the address of no other.
+inline constexpr std::uint64_t kAllTransactions = 16;
 
 enum class Ending : std::uint32_t {
   kRunning = 0,  // also: killed

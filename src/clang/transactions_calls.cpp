@@ -236,7 +236,9 @@ NodeId TransactionUnit::foreign_function(const FunctionDecl& function, const cla
                          : value(one));
   }
   // The system's own functions know nothing of the program's data.
-  return make(Kind::kOperator, at, std::move(values));
+  const NodeId made = make(Kind::kOperator, at, std::move(values));
+  if (of.getType()->isArithmeticType()) program_.nodes[static_cast<std::size_t>(made)].plain = true;
+  return made;
 }
 
 NodeId TransactionUnit::foreign_method(const clang::CXXMethodDecl& method,

@@ -370,7 +370,11 @@ Value Executor::eval(NodeId id) {
           .points = at.at, .origins = at.origins, .if_true = {}, .if_false = {}, .made = at.made};
     }
     case NodeKind::kOperator: {
-      if (!node.negated) return join_of(node);
+      if (!node.negated) {
+        Value joined = join_of(node);
+        if (node.plain) joined.points = {};
+        return joined;
+      }
       Value value = eval(node.children[0]);
       std::swap(value.if_true, value.if_false);
       if (value.number) value.number = *value.number == 0 ? 1 : 0;

@@ -71,6 +71,7 @@ struct Node {
   bool writes = false;  // kContainer
   bool negated = false;
   bool known = false;  // kConstant
+  bool plain = false;  // kOperator: it leads nowhere, whatever it is made of
   // An access that needs no transaction: std::atomic. Of kNew: if it is given to a thread, that
   // thread alone has it.
   bool quiet = false;

@@ -1,8 +1,11 @@
 """check_sarif.py FILE [EXPRESSION...]: the file keeps to SARIF 2.1.0 as far as Tomos uses it (properties and which of them must
 be there, by sections 3.13 to 3.58 of the standard), and each Python expression over `r` (the run) and `f` (its results) holds."""
 import json
+import re
 import sys
 from urllib.parse import urlparse
+
+LEVELS = ("none", "note", "warning", "error")
 
 # By object: property -> what it holds; "!" marks one that must be there.
 OBJECTS = {
@@ -61,18 +64,33 @@ assert log["version"] == "2.1.0" and len(log["runs"]) == 1
 r = log["runs"][0]
 f = r["results"]
 rules = r["tool"]["driver"]["rules"]
+assert r.get("columnKind") in (None, "utf16CodeUnits", "unicodeCodePoints")
+assert len({rule["id"] for rule in rules}) == len(rules)
+for one in r.get("invocations", []):
+    assert all(note.get("level", "warning") in LEVELS for note in one.get("toolExecutionNotifications", []))
 for result in f:
+    assert all(isinstance(value, str) and value for value in result["partialFingerprints"].values())
+    assert 0 <= result["ruleIndex"] < len(rules)
     assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
-    assert result["level"] in ("none", "note", "warning", "error") and result["occurrenceCount"] >= 1
+    assert result["level"] in LEVELS and result["occurrenceCount"] >= 1
     ids = [one["id"] for one in result.get("relatedLocations", [])]
     assert len(ids) == len(set(ids))
+    assert all(one >= 0 for one in ids)
     for flow in result.get("codeFlows", []):
+        assert flow["threadFlows"] and all(one["locations"] for one in flow["threadFlows"])
         order = [step["executionOrder"] for one in flow["threadFlows"] for step in one["locations"]]
         assert order and sorted(order) == list(range(1, len(order) + 1))
 for place in regions(f):
     uri = place["artifactLocation"]["uri"]
     assert urlparse(uri).scheme in ("", "file") and not set(uri) & set(' <>"{}|\\^`'), uri
+    # RFC 3986: other characters are percent-encoded; what is left of a file is a path, and an absolute one says so.
+    assert re.fullmatch(r"(file://)?([A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-F]{2})+", uri), uri
+    assert uri.startswith("file:///") or not uri.startswith(("/", "file:")), uri
     assert place["region"]["startLine"] >= 1
+    if "startColumn" in place["region"]:
+        assert 1 <= place["region"]["startColumn"]
+        if "snippet" in place["region"]:
+            assert place["region"]["startColumn"] <= len(place["region"]["snippet"]["text"]) + 1, place
     if "contextRegion" in place:
         around = place["contextRegion"]
         assert around["startLine"] <= place["region"]["startLine"] <= around["endLine"]

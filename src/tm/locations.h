@@ -143,4 +143,13 @@ class Few {
   std::shared_ptr<std::vector<T>> all_;  // none: empty
 };
 
+template <class T>
+Few<T> in_both(const Few<T>& one, const Few<T>& other) {
+  Few<T> both;
+  for (const T& value : one) {
+    if (other.contains(value)) both.insert(value);
+  }
+  return both;
+}
+
 }  // namespace tomos::tm

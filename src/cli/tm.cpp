@@ -300,9 +300,7 @@ std::function<int()> declare_tm(CLI::App& app) {
   app.add_option("--template", options->template_file,
                  "Write a description of the functions without source, to be filled in")
       ->type_name("FILE");
-  app.add_option(
-         "--effort", options->effort,
-         "Times the usual bounds on calls, ways and reads, if a note says that they were met")
+  app.add_option("--effort", options->effort, "Follow N times as many ways, reads and calls")
       ->type_name("N")
       ->check(CLI::Range(1, 1000))
       ->default_str("1");

@@ -76,7 +76,7 @@ struct Flow {
   Kind kind = Kind::kControl;
   LocationId into = {};
   // What else `from` read, and `to` knows to be the same still: a version.
-  Few<LocationId> validated = {};
+  Few<LocationId> validated;
 
   friend auto operator<=>(const Flow&, const Flow&) = default;
   struct Hash {

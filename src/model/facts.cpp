@@ -203,6 +203,18 @@ class FactFinder {
     return second.op == NodeOp::kNot && second.a == edges[0].guard;
   }
 
+  // `if (*)` and `while (*)`.
+  bool is_fork(const Location& location) const {
+    const std::vector<Edge>& edges = location.edges;
+    if (edges.size() != 2 || edges[0].kind != Edge::Kind::kAssign || edges[0].guard < 0 ||
+        edges[1].kind != Edge::Kind::kAssign || edges[1].guard < 0) {
+      return false;
+    }
+    const Node& first = program_.nodes[static_cast<std::size_t>(edges[0].guard)];
+    const Node& second = program_.nodes[static_cast<std::size_t>(edges[1].guard)];
+    return first.op == NodeOp::kAny && second.op == NodeOp::kNot && second.a == edges[0].guard;
+  }
+
   void steps(Code& code) {
     for (std::size_t at = 0; at < code.locations.size(); ++at) {
       Location& location = code.locations[at];
@@ -216,6 +228,8 @@ class FactFinder {
             facts.may_reduce && is_simple(edge.kind) && (edge.target == kEnded || edge.target > at);
       }
       facts.one_way = is_one_way(location);
+      facts.forks = is_fork(location);
+      for (Edge& edge : location.edges) edge.free = facts.forks;
     }
   }
 
@@ -267,6 +281,13 @@ class FactFinder {
       facts.future_writes = writes;
       return changed;
     });
+    for (Location& location : code.locations) {
+      for (Edge& edge : location.edges) {
+        const Facts& after = code.locations[edge.target].facts;
+        edge.narrows = after.future_reads != location.facts.future_reads ||
+                       after.future_writes != location.facts.future_writes;
+      }
+    }
   }
 
   // Held on every way that leads there.

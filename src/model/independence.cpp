@@ -45,7 +45,7 @@ bool same_future(const Facts& a, const Facts& b) {
 }  // namespace
 
 Independence::Independence(const Program& program) : program_(program) {
-  steps_.push_back(nullptr);
+  steps_.resize(kFirstStep);
   Numbering step_of(steps_, same_step);
   Numbering future_of(futures_, same_future);
   std::vector<std::uint32_t> first;
@@ -53,7 +53,10 @@ Independence::Independence(const Program& program) : program_(program) {
     first.push_back(static_cast<std::uint32_t>(step_at_.size()));
     for (const Location& location : code.locations) {
       const Facts& facts = location.facts;
-      step_at_.push_back(facts.may_reduce ? step_of(facts, facts.reads, facts.writes) : 0);
+      const bool touches = facts.reads.any() || facts.writes.any();
+      step_at_.push_back(!facts.may_reduce ? kNeverAlone
+                         : touches         ? step_of(facts, facts.reads, facts.writes)
+                                           : kLocal);
       future_at_.push_back(future_of(facts, facts.future_reads, facts.future_writes));
     }
   }
@@ -99,9 +102,8 @@ bool Independence::are_held(std::uint32_t answer, std::span<const Value> values,
   });
 }
 
-bool Independence::of(std::span<const Value> values, std::size_t thread) {
-  const std::uint32_t step = step_at_[first_[thread] + values[field_[thread]]];
-  if (step == 0) return false;
+bool Independence::of_others(std::uint32_t step, std::span<const Value> values,
+                             std::size_t thread) {
   std::vector<std::uint32_t>& answers = answers_[step];
   if (answers.empty()) answers.resize(futures_.size(), kNotAsked);
   const std::size_t threads = program_.threads.size();

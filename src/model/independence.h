@@ -22,7 +22,10 @@ class Independence {
   explicit Independence(const Program& program);
 
   // Whether all that the thread can do next is.
-  bool of(std::span<const Value> values, std::size_t thread);
+  bool of(std::span<const Value> values, std::size_t thread) {
+    const std::uint32_t step = step_at_[first_[thread] + values[field_[thread]]];
+    return step == kLocal || (step != kNeverAlone && of_others(step, values, thread));
+  }
 
   // What the thread may still do, as a number: as long as it stays the same, so does what is
   // independent of it.
@@ -37,13 +40,17 @@ class Independence {
   enum Answer : std::uint32_t { kNotAsked, kIndependent, kDependent, kGuarded };
   static constexpr std::uint32_t kOneLock = 1U << 31U;
 
+  // Numbers of steps.
+  enum : std::uint32_t { kNeverAlone, kLocal, kFirstStep };
+
+  bool of_others(std::uint32_t step, std::span<const Value> values, std::size_t thread);
   std::uint32_t answer(std::uint32_t step, std::uint32_t future);
   bool are_held(std::uint32_t answer, std::span<const Value> values, std::size_t thread) const;
 
   const Program& program_;
   std::array<std::uint16_t, kMostThreads> field_{};  // by thread: its place
   std::array<std::uint32_t, kMostThreads> first_{};  // where its code begins in the next two
-  std::vector<std::uint32_t> step_at_;               // by place; 0: never taken alone
+  std::vector<std::uint32_t> step_at_;               // by place
   std::vector<std::uint32_t> future_at_;
   std::vector<const Facts*> steps_;  // by number: one place where it is so
   std::vector<const Facts*> futures_;

@@ -159,7 +159,7 @@ std::int32_t Machine::value(std::int32_t at) {
 // ---- one step ----
 
 Machine::Outcome Machine::assign(const Edge& edge) {
-  if (edge.guard >= 0) {
+  if (edge.guard >= 0 && !edge.free) {
     const bool holds = value(edge.guard) != 0;
     if (failure_ != Failure::kNone) return Outcome::kFailed;
     if (!holds) return Outcome::kBlocked;
@@ -322,13 +322,18 @@ Machine::Outcome Machine::attempt(std::size_t thread, const Location& here, cons
       if (event.op != Op::kRead && event.op != Op::kWrite) continue;
       const std::int32_t tracked = program_.variables[event.object].tracked;
       if (tracked < 0) continue;
+      graph_changed_ = true;
       if (monitor.access(thread, inside, index(tracked), event.op == Op::kWrite)) {
         failure_ = Failure::kCycle;
         return Outcome::kFailed;
       }
     }
     // A transaction without further accesses can as well be over.
-    if (edge.ends || edge.last) monitor.end(thread);
+    if ((edge.ends || edge.last) && monitor.entered(thread)) {
+      monitor.end(thread);
+      graph_changed_ = true;
+    }
+    graph_changed_ = graph_changed_ || edge.narrows;
   }
   Value* const own = &(*to_)[rows_[thread].field];
   *own = edge.target;
@@ -374,6 +379,7 @@ Failure Machine::pass_through(std::vector<Value>& values) {
   for (std::size_t t = moved, asked = 0; asked < threads; t = t + 1 < threads ? t + 1 : 0) {
     if (t != moved && !wakes_ && independence_.future(values, moved) == future_) break;
     ++asked;
+    if (location(values, t).facts.forks) continue;
     if (((chooses >> t) & 1U) != 0 || !independence_.of(values, t)) continue;
     const bool in_place = location(values, t).facts.one_way;
     from_ = &values;
@@ -414,7 +420,7 @@ void Machine::hand_over(std::vector<Value>& values, const Sink& sink) {
     }
   }
   const std::size_t threads = program_.threads.size();
-  if (tracked_ > 0) {
+  if (tracked_ > 0 && graph_changed_) {
     std::array<Graph::Future, kMostThreads> futures{};
     for (std::size_t t = 0; t < threads; ++t) {
       futures[t] = rows_[t].futures[values[rows_[t].field]];
@@ -472,7 +478,7 @@ bool Machine::initial(const Sink& sink) {
     }
     steps_.clear();
     thread_ = 0;
-    wakes_ = true;
+    wakes_ = graph_changed_ = true;
     hand_over(state_, sink);
   }
   return true;
@@ -486,12 +492,14 @@ void Machine::expand(std::span<const std::uint64_t> state, const Sink& sink) {
     for (std::size_t t = 0; t < program_.threads.size(); ++t) {
       if (!independence_.of(state_, t)) continue;
       from_ = &state_;
-      bool can_move = false;
+      bool can_move = location(state_, t).facts.forks;
       steps_.clear();
-      each_step(t, [&](Outcome) {
-        can_move = true;
-        return false;
-      });
+      if (!can_move) {
+        each_step(t, [&](Outcome) {
+          can_move = true;
+          return false;
+        });
+      }
       if (!can_move) continue;
       only = t;
       break;
@@ -504,7 +512,7 @@ void Machine::expand(std::span<const std::uint64_t> state, const Sink& sink) {
     from_ = &state_;
     steps_.clear();
     const std::uint32_t future = independence_.future(state_, t);
-    wakes_ = false;
+    wakes_ = graph_changed_ = false;
     each_step(t, [&](Outcome outcome) {
       moved = true;
       if (outcome == Outcome::kFailed) {
@@ -516,7 +524,7 @@ void Machine::expand(std::span<const std::uint64_t> state, const Sink& sink) {
         hand_over(next_, sink);
         choices.swap(choices_);
         from_ = &state_;
-        wakes_ = false;
+        wakes_ = graph_changed_ = false;
       }
       steps_.clear();
       return true;

@@ -153,10 +153,11 @@ class Machine {
   std::vector<Value> passed_;
   const std::vector<Value>* from_ = nullptr;
   std::vector<Value>* to_ = &made_;
-  std::size_t thread_ = 0;    // that moves
-  bool wakes_ = true;         // what it did may let others go on that waited or were not there
-  std::uint32_t future_ = 0;  // what it could do before (independence.h)
-  bool looks_ = false;        // a shared variable was asked for its value
+  std::size_t thread_ = 0;     // that moves
+  bool wakes_ = true;          // what it did may let others go on that waited or were not there
+  bool graph_changed_ = true;  // or what may still come did: the monitor is to be normalised
+  std::uint32_t future_ = 0;   // what it could do before (independence.h)
+  bool looks_ = false;         // a shared variable was asked for its value
   Failure failure_ = Failure::kNone;
   std::vector<Step::Event> events_;
   std::vector<std::pair<std::int32_t, std::int32_t>> choices_;  // taken, of how many

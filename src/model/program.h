@@ -83,8 +83,10 @@ struct Edge {
     kRelation,  // the assignments, if the guard holds of the values before and after
   };
   Kind kind = Kind::kAssign;
-  bool ends = false;  // the transaction is over with this step
-  bool last = false;  // no access of the transaction comes after this step
+  bool free = false;     // the guard is `*`, and another edge is there for the other outcome
+  bool ends = false;     // the transaction is over with this step
+  bool last = false;     // no access of the transaction comes after this step
+  bool narrows = false;  // less may come after it than before
   std::uint16_t target = 0;
   std::int32_t guard = -1;
   std::vector<Assignment> assignments;
@@ -111,6 +113,7 @@ struct Facts {
   bool may_reduce = false;      // the step leads forward, and is of a kind that can be independent
   bool touches_no_more = true;  // no access of the transaction is left
   bool one_way = false;  // there is at most one step to take, and it changes nothing if it fails
+  bool forks = false;    // there are two steps to take, whatever holds
 };
 
 struct Location {

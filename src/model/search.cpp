@@ -17,7 +17,7 @@ namespace tomos::model {
 namespace {
 
 constexpr std::uint32_t kBatch = 256;          // states that are expanded together
-constexpr std::size_t kMostBatches = 128;      // in a round
+constexpr std::size_t kMostBatches = 32;       // in a round: its successors fit in a cache
 constexpr std::uint64_t kShareOfBatches = 16;  // they may take that part of the memory
 constexpr std::uint64_t kLikelySuccessors =
     12;  // of a state; vectors that have grown take twice that
@@ -57,8 +57,8 @@ class Search {
     }
     words_ = machines_[0]->words();
     const std::uint64_t batch = kBatch * kLikelySuccessors * (words_ + 2) * sizeof(std::uint64_t);
-    most_batches_ =
-        std::clamp<std::size_t>(options.memory / kShareOfBatches / batch, 1, kMostBatches);
+    most_batches_ = std::clamp<std::size_t>(options.memory / kShareOfBatches / batch, 1,
+                                            std::max(kMostBatches, 4 * machines_.size()));
     for (std::size_t i = 0; i < kShards; ++i)
       shards_.emplace_back(words_, options.compact, memory_);
   }
@@ -229,15 +229,21 @@ class Search {
     }
   }
 
+  // What a parcel needs from memory is asked for two parcels before, so that it is there in time.
   void take_in(std::size_t number) {
     Shard& shard = shards_[number];
+    const auto hashes = [&](std::size_t batch) {
+      return batch < batches_used_ ? std::span(batches_[batch]->parcels[number].hashes)
+                                   : std::span<std::uint64_t>();
+    };
+    for (const std::uint64_t hash : hashes(0)) shard.expect(hash);
+    for (const std::uint64_t hash : hashes(1)) shard.expect(hash);
+    for (const std::uint64_t hash : hashes(0)) shard.expect_soon(hash);
     for (std::size_t i = 0; i < batches_used_; ++i) {
+      for (const std::uint64_t hash : hashes(i + 2)) shard.expect(hash);
+      for (const std::uint64_t hash : hashes(i + 1)) shard.expect_soon(hash);
       const Parcel& parcel = batches_[i]->parcels[number];
-      constexpr std::size_t kAhead = 16;
-      constexpr std::size_t kSoon = 8;
       for (std::size_t at = 0; at < parcel.hashes.size(); ++at) {
-        if (at + kAhead < parcel.hashes.size()) shard.expect(parcel.hashes[at + kAhead]);
-        if (at + kSoon < parcel.hashes.size()) shard.expect_soon(parcel.hashes[at + kSoon]);
         const std::span state = std::span(parcel.states).subspan(at * words_, words_);
         if (shard.insert(state, parcel.hashes[at], parcel.parents[at]) ==
             Shard::Inserted::kNoRoom) {

@@ -76,14 +76,15 @@ bool Symmetry::sort(std::vector<Value>& values, std::span<std::uint8_t> from) {
   const Keys keys = keys_of(graph, values);
   bool moves = false;
   for (const std::vector<std::uint8_t>& members : groups_) {
-    // Each counts those before it: there are few, and no branch is guessed wrong.
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      const std::uint64_t key = keys[members[i]];
-      std::size_t rank = 0;
-      for (std::size_t j = 0; j < i; ++j) rank += keys[members[j]] <= key ? 1 : 0;
-      for (std::size_t j = i + 1; j < members.size(); ++j) rank += keys[members[j]] < key ? 1 : 0;
-      from[members[rank]] = members[i];
-      moves = moves || rank != i;
+    // By insertion: a step changes little, so most of them stand where they belong.
+    for (std::size_t i = 1; i < members.size(); ++i) {
+      const std::uint8_t one = members[i];
+      std::size_t at = i;
+      for (; at > 0 && keys[from[members[at - 1]]] > keys[one]; --at) {
+        from[members[at]] = from[members[at - 1]];
+      }
+      from[members[at]] = one;
+      moves = moves || at != i;
     }
   }
   if (!moves) return false;

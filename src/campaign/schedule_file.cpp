@@ -109,6 +109,7 @@ std::optional<schedule::Choice> choice_of(std::string_view text) {
                           .preempts = end.empty() ? 0U : 1U};
 }
 
+// kNone: whatever the call in this line does.
 constexpr std::array kFollowed = {
     std::pair{schedule::Kind::kRead, "read"},
     std::pair{schedule::Kind::kWrite, "write"},
@@ -120,10 +121,18 @@ constexpr std::array kFollowed = {
     std::pair{schedule::Kind::kNotify, "notify"},
     std::pair{schedule::Kind::kAtomicRead, "atomic-read"},
     std::pair{schedule::Kind::kAtomicWrite, "atomic-write"},
+    std::pair{schedule::Kind::kSemaphoreWait, "semaphore-wait"},
+    std::pair{schedule::Kind::kSemaphorePost, "semaphore-post"},
+    std::pair{schedule::Kind::kBarrier, "barrier"},
+    std::pair{schedule::Kind::kOnce, "once"},
+    std::pair{schedule::Kind::kNone, "call"},
 };
 
-bool has_place(schedule::Kind kind) {
-  return kind == schedule::Kind::kRead || kind == schedule::Kind::kWrite;
+bool has_place(schedule::Kind kind, std::string_view rest) {
+  const bool may_have = kind == schedule::Kind::kAtomicRead || kind == schedule::Kind::kAtomicWrite;
+  return kind == schedule::Kind::kRead || kind == schedule::Kind::kWrite ||
+         kind == schedule::Kind::kNone ||
+         (may_have && !rest.empty() && !rest.starts_with("times "));
 }
 
 // "1 until read account.cpp:12 times 2", what follows "thread".
@@ -135,7 +144,7 @@ std::optional<FollowedStretch> stretch_of(std::string_view text) {
   const auto thread_number = number<std::uint32_t>(thread);
   if (until != "until" || known == kFollowed.end() || !thread_number) return std::nullopt;
   FollowedStretch stretch{.thread = *thread_number, .kind = known->first};
-  if (has_place(stretch.kind)) {
+  if (has_place(stretch.kind, rest)) {
     const std::size_t times = rest.rfind(" times ");
     const std::string_view place = rest.substr(0, times);
     rest = times == std::string_view::npos ? std::string_view() : rest.substr(times + 1);
@@ -320,10 +329,13 @@ Result<Order> follow(const ScheduleFile& schedule, const std::string& program) {
   Order order;
   order.settings = for_trial(schedule.settings, schedule.seed);
   order.settings.strategy = schedule::Strategy::kFollow;
+  order.settings.fine_steps = 1;
   for (const FollowedStretch& stretch : schedule.stretches) {
     const auto first = static_cast<std::uint32_t>(order.ranges.size());
     if (!stretch.file.empty()) {
-      const auto code = code_of_line(program, stretch.file, stretch.line);
+      const bool is_access =
+          stretch.kind == schedule::Kind::kRead || stretch.kind == schedule::Kind::kWrite;
+      const auto code = code_of_line(program, stretch.file, stretch.line, !is_access);
       if (!code) return std::unexpected(code.error());
       if (code->empty()) {
         return std::unexpected(

@@ -29,9 +29,11 @@
 //     thread 1 until read account.cpp:12
 //     thread 2 until unlock times 2
 //
-// The thread goes on until it has done so; then the next line counts. Accesses have a place;
-// operations of atomics (atomic-read, atomic-write) and calls (lock, unlock, create, join, wait,
-// notify) are in the library's code, and count wherever the thread does them.
+// The thread goes on until it has done so; then the next line counts. Accesses have a place, that
+// of an operation of an atomic (atomic-read, atomic-write) is the line that calls it. Other
+// operations (lock, unlock, create, join, wait, notify, semaphore-wait, semaphore-post, barrier,
+// once) are in the library's code, and count wherever the thread does them. "call bank.cpp:7" is
+// whatever that line calls: the thread comes out of it, or waits there for another.
 //
 // A choice says: when the thread had done so many steps, another one went on. Where none is made,
 // the thread that runs goes on, and if it cannot, the lowest numbered that can.

@@ -63,11 +63,12 @@ void DriverUnit::acquire_shared_lock(const Spot& lock, bool shared, SourceLocati
   const std::string name = meeting(lock, at);
   emit(shared ? fmt::format("when ({0} != {1}) {0} = {0} + 1;", name, kWriting)
               : fmt::format("when ({0} == 0) {0} = {1};", name, kWriting),
-       at);
+       at, DriverStep::kLock);
 }
 
 void DriverUnit::release_shared_lock(const Spot& lock, SourceLocation at) {
-  emit(fmt::format("{0} = {0} == {1} ? 0 : {0} - 1;", meeting(lock, at), kWriting), at);
+  emit(fmt::format("{0} = {0} == {1} ? 0 : {0} - 1;", meeting(lock, at), kWriting), at,
+       DriverStep::kUnlock);
 }
 
 // Gets it if it is free, and says so. With a time limit it may also give up, or wait for it.
@@ -102,7 +103,8 @@ Value DriverUnit::try_lock(const Spot& lock, bool shared, bool timed, SourceLoca
     const std::string free =
         fmt::format("{} {} {}", name, shared ? "!=" : "==", shared ? kWriting : 0);
     const std::string taken = shared ? name + " + 1" : std::to_string(kWriting);
-    emit(fmt::format("{}, {} = {}, {} ? {} : {};", done, name, free, free, taken, name), at);
+    emit(fmt::format("{}, {} = {}, {} ? {} : {};", done, name, free, free, taken, name), at,
+         DriverStep::kLock);
   }
   return Value::of(done);
 }
@@ -125,10 +127,13 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
   const std::string name = meeting(spot, at);
   const std::string one_less =
       keeps_counts_ ? name + " - 1" : fmt::format("{0} == {1} && * ? {1} : {0} - 1", name, kMany);
+  // Those of C++ are made of atomics, in headers.
+  const bool in_library = !is_of_cpp(spot.type);
   switch (meeting_of(spot.type)) {
     case Meeting::kSemaphore: {
+      const DriverStep waiting = in_library ? DriverStep::kSemaphoreWait : DriverStep::kCall;
       if (what == "acquire" || what == "wait") {
-        emit(fmt::format("when ({0} > 0) {0} = {1};", name, one_less), at);
+        emit(fmt::format("when ({0} > 0) {0} = {1};", name, one_less), at, waiting);
         return Value::of(0);
       }
       if (what == "release" || what == "post") {
@@ -136,18 +141,19 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
         const std::string sum = fmt::format("{} + {}", name, number(1));
         emit(keeps_counts_ ? fmt::format("{} = {};", name, sum)
                            : fmt::format("{0} = {1} > {2} ? {2} : {1};", name, sum, kMany),
-             at);
+             at, in_library ? DriverStep::kSemaphorePost : DriverStep::kCall);
         return Value::of(0);
       }
       if (!what.starts_with("try")) unknown();
       const std::string done = temporary("bool");
       if (what == "try_acquire" || what == "trywait") {
-        emit(fmt::format("{0}, {1} = {1} > 0, {1} == 0 ? 0 : {2};", done, name, one_less), at);
+        emit(fmt::format("{0}, {1} = {1} > 0, {1} == 0 ? 0 : {2};", done, name, one_less), at,
+             in_library ? DriverStep::kLock : DriverStep::kCall);
         return Value::of(done);
       }
       abstracted("both outcomes are possible of", "waiting for a semaphore with a time limit", at);
       open("if (*)", at);
-      emit(fmt::format("when ({0} > 0) {0} = {1};", name, one_less), at);
+      emit(fmt::format("when ({0} > 0) {0} = {1};", name, one_less), at, waiting);
       emit(done + " = true;", at);
       close();
       open("else", at);
@@ -157,7 +163,7 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
     }
     case Meeting::kLatch:
       if (what == "count_down" || what == "arrive_and_wait") {
-        emit(fmt::format("{0} = {0} - {1};", name, number(1)), at);
+        emit(fmt::format("{0} = {0} - {1};", name, number(1)), at, DriverStep::kCall);
       }
       if (what == "wait" || what == "arrive_and_wait") {
         emit(fmt::format("assume({} == 0);", name), at);
@@ -175,7 +181,7 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
       const std::string mine = temporary("bool");
       emit(fmt::format("{0}, {1}, {2} = {2}, {1} == 1 ? {3} : {1} - 1, {1} == 1 ? !{2} : {2};",
                        mine, name, phase, sizes_[spot.path]),
-           at);
+           at, in_library ? DriverStep::kBarrier : DriverStep::kCall);
       emit(fmt::format("assume({} != {});", phase, mine), at);
       return {};
     }
@@ -198,7 +204,7 @@ void DriverUnit::call_once(const clang::CallExpr& of) {
   std::vector<Value> arguments;
   for (unsigned i = 2; i < of.getNumArgs(); ++i) arguments.push_back(argument(of.getArg(i), {}));
   const std::string first = temporary("bool");
-  emit(fmt::format("{0}, {1} = {1} == 0, {1} == 0 ? 1 : {1};", first, name), at);
+  emit(fmt::format("{0}, {1} = {1} == 0, {1} == 0 ? 1 : {1};", first, name), at, DriverStep::kOnce);
   open(fmt::format("if ({})", first), at);
   invoke(callable, arguments, at);
   emit(fmt::format("{} = 2;", name), at);

@@ -100,7 +100,9 @@ void write_driver(Driver& driver, const std::vector<DriverVariable>& variables,
   unite_equal(threads);
   driver.text.clear();
   driver.origins = {{}, {}};
-  const auto add = [&](std::size_t depth, const std::string& text, const DriverPosition& at) {
+  driver.steps = {{}, {}};
+  const auto add = [&](std::size_t depth, const std::string& text, const DriverPosition& at,
+                       DriverStep step = DriverStep::kNone) {
     std::string line(2 * depth, ' ');
     line += text;
     if (at.line != 0) {
@@ -110,6 +112,8 @@ void write_driver(Driver& driver, const std::vector<DriverVariable>& variables,
     driver.text += line + '\n';
     driver.origins.back() = at;
     driver.origins.emplace_back();
+    driver.steps.back() = step;
+    driver.steps.emplace_back();
   };
   for (const DriverVariable& variable : variables) {
     const std::string initial = variable.initial.empty() ? "" : " = " + variable.initial;
@@ -124,7 +128,7 @@ void write_driver(Driver& driver, const std::vector<DriverVariable>& variables,
     std::size_t depth = 1;
     for (const DriverLine& line : thread.lines) {
       if (line.text.starts_with('}')) --depth;
-      add(depth, line.text, line.position);
+      add(depth, line.text, line.position, line.step);
       if (line.text.ends_with('{')) ++depth;
     }
     add(0, "}", {});

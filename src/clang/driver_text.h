@@ -14,6 +14,7 @@ struct DriverLine {
   std::string text;
   std::size_t depth = 0;
   DriverPosition position;
+  DriverStep step = DriverStep::kNone;
 };
 
 struct DriverVariable {

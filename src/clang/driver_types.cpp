@@ -98,6 +98,8 @@ bool is_unknown_meeting(QualType type) {
   return std::ranges::find(kNames, name) != kNames.end() || is_alias(type, "pthread_once_t");
 }
 
+bool is_of_cpp(QualType type) { return std_class(type) != nullptr; }
+
 Meeting meeting_of(QualType type) {
   const std::string name = std_name(type);
   if (name == "shared_mutex" || name == "shared_timed_mutex" ||

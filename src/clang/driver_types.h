@@ -23,6 +23,7 @@ bool is_unknown_meeting(clang::QualType type);  // promises and such
 
 // What threads meet at (driver_meetings.cpp).
 enum class Meeting : std::uint8_t { kNone, kSharedLock, kSemaphore, kLatch, kBarrier, kOnce };
+bool is_of_cpp(clang::QualType type);  // a class of namespace std
 Meeting meeting_of(clang::QualType type);
 bool is_any_lock_type(clang::QualType type);  // also std::shared_mutex, pthread_rwlock_t
 

@@ -152,13 +152,13 @@ std::string DriverUnit::unique(const std::string& path) {
 
 // ---- what is written ----
 
-void DriverUnit::emit(const std::string& text, SourceLocation at) {
+void DriverUnit::emit(const std::string& text, SourceLocation at, DriverStep step) {
   if (budget_-- == 0) {
     refuse(at, "the driver is too large: there are too many steps when all calls are followed",
            "Leave out what has nothing to do with the threads, or let them do less.");
   }
   prologue_ = false;
-  out_->push_back({.text = text, .position = position(at)});
+  out_->push_back({.text = text, .position = position(at), .step = step});
 }
 
 void DriverUnit::open(const std::string& text, SourceLocation at) { emit(text + " {", at); }

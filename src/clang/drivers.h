@@ -206,7 +206,7 @@ class DriverUnit {
   std::string declare_as(const std::string& path, const std::string& type);
   std::string local(const std::string& wanted, const std::string& type);
   std::string temporary(const std::string& type);
-  void emit(const std::string& text, clang::SourceLocation at);
+  void emit(const std::string& text, clang::SourceLocation at, DriverStep step = DriverStep::kNone);
   void open(const std::string& text, clang::SourceLocation at);
   void close();
   Leaf leaf_of(clang::QualType type) const;

@@ -20,10 +20,23 @@ struct DriverPosition {
   friend auto operator<=>(const DriverPosition&, const DriverPosition&) = default;
 };
 
+// What the scheduler of the real program sees of a line that changes what threads meet at.
+enum class DriverStep : std::uint8_t {
+  kNone,  // nothing but what the line itself says
+  kLock,
+  kUnlock,
+  kSemaphoreWait,
+  kSemaphorePost,
+  kBarrier,
+  kOnce,
+  kCall,  // the call in the line of the source: it is all in headers
+};
+
 struct Driver {
   std::string text;                          // the Boolean program
   std::vector<std::string> files;            //
   std::vector<DriverPosition> origins;       // of its lines, the first being [1]
+  std::vector<DriverStep> steps;             // the same
   std::map<std::string, std::string> names;  // as C++ has it, by the name in the program
   std::map<std::string, std::vector<std::string>> abstracted;  // by what was done: to what, where
   std::set<std::string> atomics;                               // variables, as C++ has it

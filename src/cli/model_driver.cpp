@@ -43,6 +43,27 @@ std::string in_a_list(const std::vector<std::string>& words) {
                      words.size() - kMost);
 }
 
+schedule::Kind kind_of(cpp::DriverStep step) {
+  switch (step) {
+    case cpp::DriverStep::kLock:
+      return schedule::Kind::kLock;
+    case cpp::DriverStep::kUnlock:
+      return schedule::Kind::kUnlock;
+    case cpp::DriverStep::kSemaphoreWait:
+      return schedule::Kind::kSemaphoreWait;
+    case cpp::DriverStep::kSemaphorePost:
+      return schedule::Kind::kSemaphorePost;
+    case cpp::DriverStep::kBarrier:
+      return schedule::Kind::kBarrier;
+    case cpp::DriverStep::kOnce:
+      return schedule::Kind::kOnce;
+    case cpp::DriverStep::kNone:
+    case cpp::DriverStep::kCall:
+      break;
+  }
+  return schedule::Kind::kNone;
+}
+
 // What the program does in this step that the scheduler can see, if anything.
 std::optional<campaign::FollowedStretch> seen_in(const DriverProgram& driver,
                                                  const model::Step& step) {
@@ -52,13 +73,16 @@ std::optional<campaign::FollowedStretch> seen_in(const DriverProgram& driver,
   const model::Location& here = program.codes[thread.code].locations[step.location];
   const model::Edge& edge = here.edges[step.edge];
   campaign::FollowedStretch seen{.thread = step.thread};
+  const auto add_place = [&] {
+    const model::Origin origin = program.origin(edge.place);
+    seen.file = origin.file;
+    seen.line = origin.place.line;
+  };
   switch (edge.kind) {
     case Kind::kAcquire:
-    case Kind::kHeld: {
-      const bool tries = here.edges.size() > 1;
-      seen.kind = tries ? schedule::Kind::kTryLock : schedule::Kind::kLock;
+    case Kind::kHeld:
+      seen.kind = schedule::Kind::kLock;
       return seen;
-    }
     case Kind::kRelease:
       seen.kind = schedule::Kind::kUnlock;
       return seen;
@@ -76,18 +100,24 @@ std::optional<campaign::FollowedStretch> seen_in(const DriverProgram& driver,
       return seen;
     case Kind::kAssign:
     case Kind::kAssert: {
+      const cpp::DriverStep meeting = edge.place.line < driver.steps.size()
+                                          ? driver.steps[edge.place.line]
+                                          : cpp::DriverStep::kNone;
+      if (meeting != cpp::DriverStep::kNone) {
+        seen.kind = kind_of(meeting);
+        if (meeting == cpp::DriverStep::kCall) add_place();
+        return seen;
+      }
       const auto access = std::ranges::find_if(step.events.rbegin(), step.events.rend(),
                                                [](const auto& one) { return is_access(one.op); });
       if (access == step.events.rend()) return std::nullopt;
       const bool reads = access->op == Op::kRead;
       if (driver.atomics.contains(program.variables[access->object].name)) {
         seen.kind = reads ? schedule::Kind::kAtomicRead : schedule::Kind::kAtomicWrite;
-        return seen;
+      } else {
+        seen.kind = reads ? schedule::Kind::kRead : schedule::Kind::kWrite;
       }
-      const model::Origin origin = program.origin(edge.place);
-      seen.kind = reads ? schedule::Kind::kRead : schedule::Kind::kWrite;
-      seen.file = origin.file;
-      seen.line = origin.place.line;
+      add_place();
       return seen;
     }
     case Kind::kEntry:
@@ -165,6 +195,7 @@ Result<DriverProgram> load_driver(const SourceOptions& sources, bool counts) {
     made.notes.push_back(fmt::format("{} {}", what, in_a_list(list)));
   }
   made.text = std::move(driver.text);
+  made.steps = std::move(driver.steps);
   made.atomics = std::move(driver.atomics);
   made.assertions = driver.assertions;
   made.counts = driver.counts;

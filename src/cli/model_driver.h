@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "campaign/schedule_file.h"
+#include "clang/read_driver.h"
 #include "cli/sources.h"
 #include "model/program.h"
 #include "model/search.h"
@@ -13,12 +14,13 @@
 namespace tomos {
 
 struct DriverProgram {
-  model::Program program;          // with the names and places of the C++ source
-  std::string text;                // as it was before that
-  std::vector<std::string> notes;  // what was abstracted
-  bool assertions = true;          // all of them are in the program
-  std::set<std::string> atomics;   // variables, by their names in C++
-  bool counts = false;             // it is exact only if no value leaves its range
+  model::Program program;              // with the names and places of the C++ source
+  std::string text;                    // as it was before that
+  std::vector<std::string> notes;      // what was abstracted
+  bool assertions = true;              // all of them are in the program
+  std::set<std::string> atomics;       // variables, by their names in C++
+  std::vector<cpp::DriverStep> steps;  // by line of the text
+  bool counts = false;                 // it is exact only if no value leaves its range
 };
 
 // `counts`: numbers that are counted up and down are kept, in the hope that they stay small.

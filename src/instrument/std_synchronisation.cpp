@@ -58,7 +58,7 @@ bool is_inside(llvm::StringRef name) {
          outer.starts_with("__atomic_wait_address") || outer.starts_with("__atomic_notify_address");
 }
 
-enum class Before { kNothing, kArrive, kArriveForSeveral, kSignal, kRelease };
+enum class Before { kNothing, kArrive, kArriveForSeveral, kSignal, kRelease, kAsk };
 enum class After { kNothing, kLeave, kWaitOver, kWaitOverIfTrue, kAcquired, kAcquiredIfTrue };
 struct Meaning {
   Before before = Before::kNothing;
@@ -94,15 +94,15 @@ Meaning meaning_of(llvm::StringRef name) {
     return llvm::StringSwitch<Meaning>(method)
         .Case("count_down", {Before::kSignal, After::kNothing})
         .Case("wait", {Before::kNothing, After::kWaitOver})
-        .Case("try_wait", {Before::kNothing, After::kWaitOverIfTrue})
+        .Case("try_wait", {Before::kAsk, After::kWaitOverIfTrue})
         .Case("arrive_and_wait", {Before::kSignal, After::kWaitOver})
         .Default({});
   }
   return llvm::StringSwitch<Meaning>(method)
       .Case("release", {Before::kRelease, After::kNothing})
-      .Case("acquire", {Before::kNothing, After::kAcquired})
+      .Case("acquire", {Before::kAsk, After::kAcquired})
       .Cases("try_acquire", "try_acquire_for", "try_acquire_until",
-             {Before::kNothing, After::kAcquiredIfTrue})
+             {Before::kAsk, After::kAcquiredIfTrue})
       .Default({});
 }
 
@@ -120,6 +120,9 @@ class Teller {
         break;
       case Before::kSignal:
         emit(builder, "__tomos_std_signal", {object});
+        break;
+      case Before::kAsk:
+        emit(builder, "__tomos_std_ask", {object});
         break;
       case Before::kRelease:
         emit(builder, "__tomos_semaphore_release",

@@ -88,6 +88,8 @@ void __tomos_std_barrier_arrive(const void* object, long expected);
 void __tomos_std_barrier_leave(const void* object);
 // Before std::latch::count_down() and arrive_and_wait().
 void __tomos_std_signal(const void* object);
+// Before std::latch::try_wait() and std::counting_semaphore::acquire() and try_acquire*().
+void __tomos_std_ask(const void* object);
 // After std::latch::wait(), try_wait() and arrive_and_wait(); `success` is their result: nothing is
 // ordered when it is false.
 void __tomos_std_wait_over(const void* object, bool success);

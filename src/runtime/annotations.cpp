@@ -7,6 +7,7 @@
 
 #include "runtime/abi.h"
 #include "runtime/interpose.h"
+#include "schedule/control.h"
 
 using namespace tomos::runtime;
 
@@ -180,6 +181,7 @@ TOMOS_EXPORT void AnnotateThreadName(File, int, const char* name) {
 
 // An arrival for several threads at once meets nobody in particular: it is order, not a meeting.
 TOMOS_EXPORT void __tomos_std_barrier_arrive(const void* object, long expected) {
+  tomos::schedule::fine_turn(object, TOMOS_CALLER());
   if (expected > 0) {
     barrier_arrive(object, static_cast<std::uint32_t>(expected), TOMOS_CALLER());
   } else {
@@ -189,11 +191,18 @@ TOMOS_EXPORT void __tomos_std_barrier_arrive(const void* object, long expected) 
 TOMOS_EXPORT void __tomos_std_barrier_leave(const void* object) {
   barrier_leave(object, TOMOS_CALLER());
 }
-TOMOS_EXPORT void __tomos_std_signal(const void* object) { signal(object, TOMOS_CALLER()); }
+TOMOS_EXPORT void __tomos_std_signal(const void* object) {
+  tomos::schedule::fine_turn(object, TOMOS_CALLER());
+  signal(object, TOMOS_CALLER());
+}
+TOMOS_EXPORT void __tomos_std_ask(const void* object) {
+  tomos::schedule::fine_turn(object, TOMOS_CALLER());
+}
 TOMOS_EXPORT void __tomos_std_wait_over(const void* object, bool success) {
   if (success) wait_over(object, TOMOS_CALLER());
 }
 TOMOS_EXPORT void __tomos_semaphore_release(const void* object, long tokens) {
+  tomos::schedule::fine_turn(object, TOMOS_CALLER());
   if (tokens > 0) semaphore_posting(object, static_cast<std::uint64_t>(tokens), TOMOS_CALLER());
 }
 TOMOS_EXPORT void __tomos_semaphore_acquired(const void* object, bool success, int left) {

@@ -11,7 +11,7 @@
 
 namespace tomos::schedule {
 
-inline constexpr std::uint64_t kMagic = 0x31'68'63'73'73'6f'6d'74;  // "tmossch1"
+inline constexpr std::uint64_t kMagic = 0x32'68'63'73'73'6f'6d'74;  // "tmossch2"
 
 enum class Strategy : std::uint32_t {
   kRandom,      // Algorithm 1 of the AtomFuzzer paper
@@ -68,6 +68,10 @@ struct Settings {
   std::uint32_t debug;       // no patience: somebody may be looking at it
   std::uint32_t undeclared;  // violations that are doubtful are told too
   std::uint32_t log;         // what threads do is to be put on record
+  // Threads can also be stopped before they give a lock back, not only afterwards, and before
+  // std::latch and the like: a run that was thought out may tell who comes first there.
+  std::uint32_t fine_steps;
+  std::uint32_t unused;
 };
 
 // A choice that differs from the rule "the thread that runs goes on; if it cannot, the lowest
@@ -267,7 +271,7 @@ struct Area {
 };
 
 static_assert(sizeof(Choice) == 16 && sizeof(Place) == 128 && sizeof(Module) == 256);
-static_assert(sizeof(Settings) == 48 && sizeof(Block) == 112 && sizeof(Violation) == 528);
+static_assert(sizeof(Settings) == 56 && sizeof(Block) == 112 && sizeof(Violation) == 528);
 static_assert(sizeof(Step) == 64 && sizeof(Aim) == 64 && sizeof(Stretch) == 24);
 
 }  // namespace tomos::schedule

@@ -35,4 +35,12 @@ Address place_in_calls(Address pc) {
   return place;
 }
 
+void note_callers(Task& task) {
+  const std::uint32_t depth = calls.depth < kMaxDepth ? calls.depth : kMaxDepth;
+  task.caller_count = depth < kCallers ? depth : kCallers;
+  for (std::uint32_t i = 0; i < task.caller_count; ++i) {
+    task.callers[i] = calls.sites[depth - 1 - i];
+  }
+}
+
 }  // namespace tomos::schedule

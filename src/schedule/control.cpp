@@ -284,6 +284,7 @@ Outcome take_turn(const Turn& turn) {
     world.gate.lock();
     task.next = turn;
     task.place = place_in_calls(turn.pc);
+    if (world.area->settings.strategy == Strategy::kFollow) note_callers(task);
     task.slept_since = world.time;
     task.interrupted = false;
     task.decided = false;
@@ -316,6 +317,16 @@ Outcome take_turn(const Turn& turn) {
   }
   errno = saved_errno;
   return outcome;
+}
+
+void fine_turn(const void* object, Address pc) {
+  if (!controlled() || world.area->settings.fine_steps == 0) return;
+  take_turn({.kind = Kind::kFutexWake, .object = object, .pc = pc});
+}
+
+void fine_turn_to_unlock(const volatile void* lock, Address pc) {
+  if (world.area->settings.fine_steps == 0) return;
+  take_turn({.kind = Kind::kUnlock, .object = lock, .pc = pc});
 }
 
 // --- The world outside.

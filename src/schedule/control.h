@@ -52,6 +52,10 @@ struct Turn {
   const void* mutex = nullptr;  // for kWait: needed to go on
 };
 Outcome take_turn(const Turn& turn);
+// A turn before what is in headers and made of atomics, only if the trial is one of fine steps.
+void fine_turn(const void* object, Address pc);
+// The same before a lock is given back.
+void fine_turn_to_unlock(const volatile void* lock, Address pc);
 
 // --- Locks. All after the real operation.
 void lock_taken(const void* lock, bool shared, Address pc);

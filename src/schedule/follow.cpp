@@ -17,6 +17,7 @@ constinit std::uint32_t stretch_at = 0;
 constinit std::uint32_t times_done = 0;
 constinit std::uint32_t steps_on_it = 0;
 constinit std::uint32_t own_steps = 0;  // of the thread of the stretch
+constinit bool inside = false;          // it was in the call of the stretch when it last moved
 constinit std::uint64_t program_bias = 0;
 
 int take_bias(dl_phdr_info* info, std::size_t, void* /*unused*/) {
@@ -24,16 +25,34 @@ int take_bias(dl_phdr_info* info, std::size_t, void* /*unused*/) {
   return 1;  // the first is the program
 }
 
-bool is_step_of(const Stretch& stretch, const Turn& turn) {
-  const Kind kind = turn.kind == Kind::kTryLock ? Kind::kLock : turn.kind;
-  if (kind != stretch.kind) return false;
-  if (stretch.range_count == 0) return true;
-  const std::uint64_t in_file = turn.pc - 1 - program_bias;  // pc: where the call returns to
+bool is_in(const Stretch& stretch, Address pc) {
+  const std::uint64_t in_file = pc - 1 - program_bias;  // pc: where the call returns to
   for (std::uint32_t i = 0; i < stretch.range_count; ++i) {
     const CodeRange& range = world.area->ranges[(stretch.first_range + i) % kMaxRanges];
     if (range.begin <= in_file && in_file < range.end) return true;
   }
   return false;
+}
+
+// What it does next is done by the code of the stretch, or by what that has called.
+bool is_under(const Stretch& stretch, const Task& task) {
+  if (is_in(stretch, task.next.pc)) return true;
+  for (std::uint32_t i = 0; i < task.caller_count; ++i) {
+    if (is_in(stretch, task.callers[i])) return true;
+  }
+  return false;
+}
+
+// To lock for reading, and to try, is to lock.
+Kind told_kind(Kind kind) {
+  return kind == Kind::kTryLock || kind == Kind::kReadLock ? Kind::kLock : kind;
+}
+
+bool is_step_of(const Stretch& stretch, const Task& task) {
+  if (told_kind(task.next.kind) != stretch.kind) return false;
+  if (stretch.range_count == 0) return true;
+  const bool is_atomic = stretch.kind == Kind::kAtomicRead || stretch.kind == Kind::kAtomicWrite;
+  return is_atomic ? is_under(stretch, task) : is_in(stretch, task.next.pc);
 }
 
 const Task* task_numbered(std::uint32_t number) {
@@ -46,13 +65,24 @@ const Task* task_numbered(std::uint32_t number) {
 void next_stretch() {
   ++stretch_at;
   times_done = steps_on_it = own_steps = 0;
+  inside = false;
 }
 
 // A wait is a step only when it is over; but a stretch ends where it begins. Who waits already must
-// have been woken up first.
+// have been woken up first; but who has come to a barrier and waits has come there just now.
 bool has_begun_to_wait(const Stretch& stretch, const Task* task) {
-  return stretch.kind == Kind::kWait && task != nullptr && task->next.kind == Kind::kWait &&
-         own_steps > 0;
+  const bool waits = stretch.kind == Kind::kWait || stretch.kind == Kind::kBarrier;
+  if (!waits || task == nullptr || task->next.kind != stretch.kind) return false;
+  return own_steps > 0 || (stretch.kind == Kind::kBarrier && !task->notified);
+}
+
+// A call, of which only the line is known, is over when the thread is about to do something else;
+// or when it can do no more there, because it waits for others.
+bool has_called(const Stretch& stretch, const Task* task, bool can_go_on) {
+  if (stretch.kind != Kind::kNone || task == nullptr || !inside) return false;
+  if (is_under(stretch, *task) && can_go_on) return false;
+  inside = false;
+  return ++times_done >= stretch.times;
 }
 
 void give_up() {
@@ -68,6 +98,7 @@ void give_up() {
 
 void follow_begin() {
   stretch_at = times_done = steps_on_it = own_steps = 0;
+  inside = false;
   dl_iterate_phdr(take_bias, nullptr);
 }
 
@@ -77,7 +108,12 @@ Task* follow_choose(Task** enabled, std::size_t count, Task* current) {
   while (stretch_at < stretches) {
     const Stretch& stretch = world.area->stretches[stretch_at];
     const Task* const task = task_numbered(stretch.thread);
-    if (times_done >= stretch.times || has_begun_to_wait(stretch, task)) {
+    Task* next = nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (enabled[i]->number == stretch.thread) next = enabled[i];
+    }
+    if (times_done >= stretch.times || has_begun_to_wait(stretch, task) ||
+        has_called(stretch, task, next != nullptr)) {
       next_stretch();
       continue;
     }
@@ -86,9 +122,7 @@ Task* follow_choose(Task** enabled, std::size_t count, Task* current) {
       give_up();
       continue;
     }
-    for (std::size_t i = 0; i < count; ++i) {
-      if (enabled[i]->number == stretch.thread) return enabled[i];
-    }
+    if (next != nullptr) return next;
     break;
   }
   return current != nullptr ? current : enabled[0];
@@ -100,7 +134,11 @@ void follow_done(const Task& task) {
   ++steps_on_it;
   if (task.number != stretch.thread) return;
   ++own_steps;
-  if (stretch.kind != Kind::kWait && is_step_of(stretch, task.next)) ++times_done;
+  if (stretch.kind == Kind::kNone) {
+    inside = is_under(stretch, task);
+  } else if (stretch.kind != Kind::kWait && is_step_of(stretch, task)) {
+    ++times_done;
+  }
 }
 
 }  // namespace tomos::schedule

@@ -74,7 +74,7 @@ bool is_wanted(const void* lock) {
 }  // namespace
 
 void lock_given_back(const void* lock, Address pc) {
-  if (!give_back(lock)) return;
+  if (!give_back(lock) || world.area->settings.fine_steps != 0) return;
   // Until the next step that matters nothing happens that others could notice, if all accesses are
   // seen; but somebody may have been waiting for just this. It is the same whatever the strategy: a
   // replay must have a turn where the trial had one.

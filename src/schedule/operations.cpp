@@ -78,6 +78,7 @@ int try_lock_mutex(pthread_mutex_t* mutex, Address pc) {
 }
 
 int unlock_mutex(pthread_mutex_t* mutex, Address pc) {
+  fine_turn_to_unlock(mutex, pc);
   const int error = REAL(pthread_mutex_unlock)(mutex);
   if (error == 0) lock_given_back(mutex, pc);
   return error;
@@ -108,6 +109,7 @@ int try_lock_for_writing(pthread_rwlock_t* rwlock, Address pc) {
 }
 
 int unlock_rwlock(pthread_rwlock_t* rwlock, Address pc) {
+  fine_turn_to_unlock(rwlock, pc);
   const int error = REAL(pthread_rwlock_unlock)(rwlock);
   if (error == 0) lock_given_back(rwlock, pc);
   return error;
@@ -128,6 +130,7 @@ int try_lock_spin(pthread_spinlock_t* spin, Address pc) {
 }
 
 int unlock_spin(pthread_spinlock_t* spin, Address pc) {
+  fine_turn_to_unlock(spin, pc);
   const int error = REAL(pthread_spin_unlock)(spin);
   if (error == 0) lock_given_back(const_cast<const int*>(spin), pc);
   return error;

@@ -55,6 +55,8 @@ inline constexpr std::uint32_t kSpinning = 24;  // accesses to one object in a r
 inline constexpr std::uint32_t kLongRun = 5000;    // steps
 inline constexpr std::uint32_t kLongPause = 2000;  // steps for which others may be waited for
 
+inline constexpr std::uint32_t kCallers = 16;
+
 struct Task {
   std::atomic<std::uint32_t> turn;  // futex: 1 when it is given
   std::uint32_t number;
@@ -71,7 +73,9 @@ struct Task {
 
   // What it is about to do.
   Turn next;
-  Address place;     // of its code, and of the calls that led there
+  Address place;              // of its code, and of the calls that led there
+  Address callers[kCallers];  // those calls, the innermost first: only if a run is followed
+  std::uint32_t caller_count;
   bool notified;     // condition, futex, barrier: what it waits for has come
   bool interrupted;  // a handled signal
   bool cancelled;    // somebody asked for its end
@@ -240,6 +244,7 @@ Task* weighted(Task** enabled, std::size_t count);  // by expected work; strateg
 
 // --- calls.cpp
 Address place_in_calls(Address pc);
+void note_callers(Task& task);  // of what this thread does next
 
 // --- blocks.cpp
 Touched* touched_in_block(Task& task, Address object);

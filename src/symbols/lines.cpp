@@ -1,5 +1,7 @@
 #include "symbols/lines.h"
 
+#include <dwarf.h>
+
 #include <filesystem>
 #include <string_view>
 
@@ -14,10 +16,42 @@ bool ends_with_path(std::string_view whole, std::string_view part) {
          (whole.size() == part.size() || whole[whole.size() - part.size() - 1] == '/');
 }
 
+bool is_same_file(const char* name, const std::string& wanted) {
+  if (name == nullptr) return false;
+  const std::string path = std::filesystem::path(name).lexically_normal().string();
+  return ends_with_path(path, wanted) || ends_with_path(wanted, path);
+}
+
+// Adds the code of calls in this line that are inlined, wherever below `die` they stand.
+void add_inlined(Dwarf_Die& die, Dwarf_Files* files, const std::string& wanted, std::uint32_t line,
+                 std::vector<CodeRange>& ranges) {
+  Dwarf_Die child;
+  if (dwarf_child(&die, &child) != 0) return;
+  do {
+    add_inlined(child, files, wanted, line, ranges);
+    if (dwarf_tag(&child) != DW_TAG_inlined_subroutine) continue;
+    Dwarf_Attribute attribute;
+    Dwarf_Word called_at = 0;
+    Dwarf_Word file = 0;
+    if (dwarf_formudata(dwarf_attr(&child, DW_AT_call_line, &attribute), &called_at) != 0 ||
+        called_at != line ||
+        dwarf_formudata(dwarf_attr(&child, DW_AT_call_file, &attribute), &file) != 0 ||
+        !is_same_file(dwarf_filesrc(files, file, nullptr, nullptr), wanted)) {
+      continue;
+    }
+    Dwarf_Addr base = 0;
+    CodeRange range;
+    for (std::ptrdiff_t at = 0;
+         (at = dwarf_ranges(&child, at, &base, &range.begin, &range.end)) > 0;) {
+      ranges.push_back(range);
+    }
+  } while (dwarf_siblingof(&child, &child) == 0);
+}
+
 }  // namespace
 
 Result<std::vector<CodeRange>> code_of_line(const std::string& program, const std::string& file,
-                                            std::uint32_t line) {
+                                            std::uint32_t line, bool with_calls) {
   auto opened = symbols::DebugFile::open(program);
   if (!opened) return std::unexpected(opened.error());
   Dwarf* const dwarf = (*opened)->dwarf();
@@ -43,16 +77,18 @@ Result<std::vector<CodeRange>> code_of_line(const std::string& program, const st
           number != static_cast<int>(line)) {
         continue;
       }
-      const char* const name = dwarf_linesrc(row, nullptr, nullptr);
-      if (name == nullptr) continue;
-      const std::string path = std::filesystem::path(name).lexically_normal().string();
-      if (!ends_with_path(path, wanted) && !ends_with_path(wanted, path)) continue;
+      if (!is_same_file(dwarf_linesrc(row, nullptr, nullptr), wanted)) continue;
       CodeRange range;
       if (dwarf_lineaddr(row, &range.begin) == 0 &&
           dwarf_lineaddr(dwarf_onesrcline(lines, i + 1), &range.end) == 0 &&
           range.begin < range.end && (*opened)->has_code(range.begin)) {
         ranges.push_back(range);
       }
+    }
+    Dwarf_Files* files = nullptr;
+    std::size_t file_count = 0;
+    if (with_calls && dwarf_getsrcfiles(&unit, &files, &file_count) == 0) {
+      add_inlined(unit, files, wanted, line, ranges);
     }
   }
   return ranges;

@@ -15,8 +15,9 @@ struct CodeRange {
 };
 
 // Of all copies, inlined ones too. `file` may be the last part of a path. None: there is no such
-// line, or no debugging information.
+// line, or no debugging information. `with_calls`: what the line calls and is inlined there counts
+// as the line's.
 Result<std::vector<CodeRange>> code_of_line(const std::string& program, const std::string& file,
-                                            std::uint32_t line);
+                                            std::uint32_t line, bool with_calls);
 
 }  // namespace tomos

@@ -18,6 +18,7 @@ void __tsan_ignore_thread_end(void);
 void __tomos_std_barrier_arrive(const void*, long);
 void __tomos_std_barrier_leave(const void*);
 void __tomos_std_signal(const void*);
+void __tomos_std_ask(const void*);
 void __tomos_std_wait_over(const void*, bool);
 void __tomos_semaphore_release(const void*, long);
 void __tomos_semaphore_acquired(const void*, bool, int);

@@ -31,6 +31,7 @@ void __tomos_std_barrier_arrive(const void* o, long expected) {
 }
 void __tomos_std_barrier_leave(const void* o) { printf("leave %d\n", o != 0); }
 void __tomos_std_signal(const void* o) { printf("signal %d\n", o != 0); }
+void __tomos_std_ask(const void* o) { printf("ask %d\n", o != 0); }
 void __tomos_std_wait_over(const void* o, bool success) {
   printf("wait over %d %d\n", o != 0, success);
 }

@@ -34,6 +34,9 @@ Value DriverUnit::read(const Spot& spot, SourceLocation at) {
       }
       break;
     case Leaf::kThread: {
+      if (const auto promise = promises_.find(spot.path); promise != promises_.end()) {
+        return {.kind = Value::Kind::kThread, .number = -1, .spot = promise->second};
+      }
       const auto known_one = threads_.find(spot.path);
       if (known_one == threads_.end()) return {};
       return {.kind = Value::Kind::kThread, .number = static_cast<std::int64_t>(known_one->second)};
@@ -41,10 +44,10 @@ Value DriverUnit::read(const Spot& spot, SourceLocation at) {
     case Leaf::kRecord:
     case Leaf::kArray:
     case Leaf::kList:
+    case Leaf::kMeeting:
       return Value::leading_to(spot);  // an object is known by where it is
     case Leaf::kLock:
     case Leaf::kCondition:
-    case Leaf::kMeeting:
       return {};
     case Leaf::kTruth:
     case Leaf::kNumber:
@@ -80,7 +83,10 @@ void DriverUnit::write(const Spot& spot, const Value& value, SourceLocation at) 
       break;
     }
     case Leaf::kThread:
-      if (value.kind == Value::Kind::kThread) {
+      promises_.erase(spot.path);
+      if (value.kind == Value::Kind::kThread && value.number < 0) {
+        promises_[spot.path] = value.spot;
+      } else if (value.kind == Value::Kind::kThread) {
         threads_[spot.path] = static_cast<std::size_t>(value.number);
       } else {
         threads_.erase(spot.path);
@@ -95,6 +101,10 @@ void DriverUnit::write(const Spot& spot, const Value& value, SourceLocation at) 
     case Leaf::kCondition:
       return;
     case Leaf::kMeeting:
+      if (value.kind == Value::Kind::kPointer && meeting_of(spot.type) == Meeting::kPromise) {
+        refuse(at, fmt::format("{} is moved into another promise", value.spot.path),
+               "Hand it to a function or a thread, or on a reference to it.");
+      }
       return make_meeting(spot, value, at);
     case Leaf::kNumber:
       assigned(spot.path, value);
@@ -307,8 +317,10 @@ void DriverUnit::initialize(const Spot& spot, const Expr* with, SourceLocation a
       const auto* made_of = llvm::dyn_cast<clang::CXXConstructExpr>(plain);
       if (made_of != nullptr && made_of->getNumArgs() > 1 &&
           !llvm::isa<clang::CXXDefaultArgExpr>(made_of->getArg(1))) {
-        refuse(at, fmt::format("{} calls a function when all have come", spot.path),
-               "Let one of the threads call it, between two barriers.");
+        const Expr* callee = made_of->getArg(1);
+        completions_[spot.path] = callee->isGLValue() && !callee->getType()->isFunctionType()
+                                      ? load(place(callee), at)
+                                      : value(callee);
       }
       if (made_of != nullptr && made_of->getNumArgs() > 0) {
         make_meeting(spot, value(made_of->getArg(0)), at);

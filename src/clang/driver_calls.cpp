@@ -48,6 +48,9 @@ bool DriverUnit::waits(const clang::Stmt* of, std::set<const FunctionDecl*>& see
                                ? Meeting::kNone
                                : meeting_of(context_.getRecordType(method->getParent()));
       const bool on_meeting = kind == Meeting::kLatch || kind == Meeting::kBarrier;
+      const bool on_future =
+          method != nullptr && is_future_type(context_.getRecordType(method->getParent()));
+      if (on_future && (name == "get" || name == "wait")) return true;
       if ((on_meeting && name.ends_with("wait")) || name == "pthread_barrier_wait") return true;
       const FunctionDecl* definition = callee->getDefinition();
       if (definition != nullptr && !is_foreign(*definition) && seen.insert(definition).second &&
@@ -87,7 +90,9 @@ Meaning DriverUnit::parameter(const clang::VarDecl& of, const Value& value, Sour
     return {.kind = Meaning::Kind::kValue, .value = value};
   }
   const Leaf leaf = leaf_of(type);
-  if (leaf == Leaf::kList && value.kind == Value::Kind::kPointer) {
+  // What cannot be copied was moved here: it is the same one.
+  const bool moved = leaf == Leaf::kList || leaf == Leaf::kThread || leaf == Leaf::kMeeting;
+  if (moved && value.kind == Value::Kind::kPointer) {
     return {.kind = Meaning::Kind::kSpot, .spot = value.spot};
   }
   const bool assigned_to = uses_.assigned.contains(&of) || uses_.escaped.contains(&of);

@@ -359,9 +359,18 @@ Value DriverUnit::closure(const clang::LambdaExpr& of) {
     Meaning& meaning = made_closure->captured[captured];
     if (captured->isInitCapture()) {
       const Expr* from = captured->getInit();
-      meaning = captured->getType()->isReferenceType()
-                    ? place(from)
-                    : Meaning{.kind = Meaning::Kind::kValue, .value = value(from)};
+      const Leaf leaf = leaf_of(captured->getType());
+      const bool is_reference = captured->getType()->isReferenceType();
+      meaning =
+          is_reference ? place(from) : Meaning{.kind = Meaning::Kind::kValue, .value = value(from)};
+      if (!is_reference && (leaf == Leaf::kThread || leaf == Leaf::kMeeting)) {  // moved here
+        Spot own = meaning.value.spot;
+        if (meaning.value.kind != Value::Kind::kPointer) {
+          own = {.path = unique(captured->getNameAsString()), .type = captured->getType()};
+          write(own, meaning.value, at);
+        }
+        meaning = {.kind = Meaning::Kind::kSpot, .spot = own};
+      }
     } else if (const Meaning* outer = find(*captured)) {
       meaning = *outer;
     } else if (init != nullptr) {

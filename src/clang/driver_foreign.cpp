@@ -76,13 +76,17 @@ Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::Ca
     return {};
   }
   if (in_std && name == "call_once") {
-    call_once(of);
+    call_once(spot(of.getArg(0)), of.getArg(1), llvm::ArrayRef(arguments).drop_front(2), at);
     return {};
   }
   if (in_std && name == "async") return start_async(arguments, at);
-  if (in_std && is_one_of(name, {"lock", "try_lock"})) {
-    refuse(at, fmt::format("std::{} is not known here", name.str()),
-           "std::scoped_lock of the same mutexes is.");
+  if (in_std && name == "lock") {
+    std_lock(arguments, at);
+    return {};
+  }
+  if (in_std && name == "try_lock") {
+    refuse(at, "std::try_lock is not known here",
+           "std::lock and std::scoped_lock are, and try_lock() of one mutex.");
   }
   const bool calls_back = std::ranges::any_of(arguments, [](const Expr* one) {
     return is_function_object(one->getType().getNonReferenceType()) ||
@@ -137,7 +141,9 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
   }
   if (meeting_of(type) != Meeting::kNone) {
     std::vector<Value> given;
-    for (const Expr* one : arguments) given.push_back(value(one));
+    for (const Expr* one : arguments) {
+      given.push_back(one->isGLValue() ? load(place(one), at) : value(one));
+    }
     return meet(where(), name, given, at);
   }
   if (!guard_type(type).empty()) {
@@ -222,7 +228,10 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
   if (leaf == Leaf::kThread) {
     if (name == "join" || name == "get" || name == "wait") {
       const Spot thread = where();
-      if (name == "join" || threads_.contains(thread.path)) join(thread, at);  // get() after wait()
+      if (const auto promise = promises_.find(thread.path); promise != promises_.end()) {
+        emit(fmt::format("assume({} == 1);", meeting(promise->second, at)), at);
+      } else if (name == "join" || threads_.contains(thread.path))
+        join(thread, at);  // get() after wait()
     } else if (name == "operator=") {
       const Value from = value(arguments[0]);
       write(where(), from.kind == Value::Kind::kPointer ? read(from.spot, at) : from, at);

@@ -21,8 +21,9 @@ using clang::SourceLocation;
 
 namespace {
 
-constexpr int kWriting = 17;  // there are at most 16 threads
-constexpr int kMany = 16;
+constexpr int kWriting = 17;     // there are at most 16 threads
+constexpr int kMany = 16;        // what counts up to there is exact
+constexpr int kMostFirst = 255;  // a first count
 
 }  // namespace
 
@@ -36,20 +37,37 @@ std::string DriverUnit::meeting(const Spot& spot, SourceLocation at, const std::
   if (const auto known_one = shared_.find(path); known_one != shared_.end()) {
     return known_one->second.name;
   }
-  const Meeting kind = meeting_of(spot.type);
-  const int most = kind == Meeting::kSharedLock ? kWriting : kind == Meeting::kOnce ? 2 : kMany;
-  return declare_as(path, part.empty() ? fmt::format("state int[0..{}]", most) : "state bool");
+  return declare_as(path,
+                    part.empty() ? fmt::format("state int[0..{}]", most_in(spot)) : "state bool");
+}
+
+int DriverUnit::most_in(const Spot& meeting) const {
+  switch (meeting_of(meeting.type)) {
+    case Meeting::kSharedLock:
+      return kWriting;
+    case Meeting::kOnce:
+      return 2;
+    case Meeting::kPromise:
+      return 1;
+    case Meeting::kSemaphore:
+    case Meeting::kLatch:
+    case Meeting::kBarrier:
+    case Meeting::kNone:
+      break;
+  }
+  const auto first = sizes_.find(meeting.path);
+  return first == sizes_.end() ? kMany : std::max(kMany, first->second);
 }
 
 void DriverUnit::make_meeting(const Spot& spot, const Value& count, SourceLocation at) {
   const Meeting kind = meeting_of(spot.type);
-  if (kind == Meeting::kSharedLock || kind == Meeting::kOnce) return;
-  if (!count.is_number() || count.number < 0 || count.number > kMany) {
-    refuse(at, fmt::format("the count of {} is not known, or above {}", spot.path, kMany),
+  if (kind == Meeting::kSharedLock || kind == Meeting::kOnce || kind == Meeting::kPromise) return;
+  if (!count.is_number() || count.number < 0 || count.number > kMostFirst) {
+    refuse(at, fmt::format("the count of {} is not known, or above {}", spot.path, kMostFirst),
            "Make it of a small constant.");
   }
-  const std::string name = meeting(spot, at);
   sizes_[spot.path] = static_cast<int>(count.number);
+  const std::string name = meeting(spot, at);
   if (prologue_) {
     shared_.at(spot.path).initial = std::to_string(count.number);
   } else {
@@ -109,6 +127,87 @@ Value DriverUnit::try_lock(const Spot& lock, bool shared, bool timed, SourceLoca
   return Value::of(done);
 }
 
+// std::lock and std::scoped_lock, as the libraries have it: wait for one, try the others in turn;
+// if one of them is taken, give all back, and wait for that one first. So nobody waits who holds
+// any.
+void DriverUnit::lock_all(const std::vector<Spot>& locks, SourceLocation at) {
+  if (locks.size() == 1) return acquire(locks[0], at);
+  note_open_section(at);
+  std::vector<std::string> names;
+  for (const Spot& lock : locks) {
+    if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
+    const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
+    names.push_back(is_plain ? declare(lock, at) : meeting(lock, at));
+    if (held_.contains(names.back())) {
+      refuse(at, fmt::format("{} is locked with others while it is held", lock.path),
+             "Lock it before, or with them.");
+    }
+  }
+  const auto give_back = [&](std::size_t one) {
+    if (meeting_of(locks[one].type) == Meeting::kNone) {
+      emit(fmt::format("release {};", names[one]), at);
+    } else {
+      release_shared_lock(locks[one], at);
+    }
+  };
+  const std::size_t count = locks.size();
+  const std::size_t number = ++labels_;
+  const std::string tried = temporary("bool");
+  for (std::size_t first = 0; first < count; ++first) {
+    label(fmt::format("all_{}_{}", number, first), at);
+    if (meeting_of(locks[first].type) == Meeting::kNone) {
+      emit(fmt::format("acquire {};", names[first]), at);
+    } else {
+      acquire_shared_lock(locks[first], false, at);
+    }
+    for (std::size_t i = 1; i < count; ++i) {
+      const std::size_t next = (first + i) % count;
+      if (meeting_of(locks[next].type) == Meeting::kNone) {
+        open(fmt::format("acquire {} else", names[next]), at);
+      } else {
+        emit(
+            fmt::format("{0}, {1} = {1} == 0, {1} == 0 ? {2} : {1};", tried, names[next], kWriting),
+            at, DriverStep::kLock);
+        open(fmt::format("if (!{})", tried), at);
+      }
+      for (std::size_t held = i; held-- > 0;) give_back((first + held) % count);
+      emit(fmt::format("goto all_{}_{};", number, next), at);
+      close();
+    }
+    if (first + 1 < count) emit(fmt::format("goto all_{};", number), at);
+  }
+  label(fmt::format("all_{}", number), at);
+  for (const std::string& name : names) held_.insert(name);
+}
+
+// Of mutexes, or of guards that have put it off.
+void DriverUnit::std_lock(llvm::ArrayRef<const Expr*> arguments, SourceLocation at) {
+  std::vector<Spot> locks;
+  for (const Expr* one : arguments) {
+    if (is_any_lock_type(one->getType())) {
+      locks.push_back(spot(one));
+      continue;
+    }
+    const auto* named = llvm::dyn_cast<clang::DeclRefExpr>(one->IgnoreParenImpCasts());
+    const auto* variable =
+        named == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(named->getDecl());
+    const auto guard_of = frames_.back().guards.find(variable);
+    if (guard_of == frames_.back().guards.end() || guard_of->second.locks.size() != 1 ||
+        guard_of->second.shared) {
+      refuse(at, "which locks these are is not known",
+             "Give std::lock mutexes, or a std::unique_lock of one where it is declared.");
+    }
+    locks.push_back(guard_of->second.locks[0]);
+    guard_of->second.owns = true;
+    guard_of->second.owns_if.clear();
+    const auto& cleanups = frames_.back().scopes.back().cleanups;
+    const bool lives_here = std::ranges::any_of(
+        cleanups, [&](const Cleanup& cleanup) { return cleanup.guard == variable; });
+    if (held_.empty() && lives_here) begin_section(at);
+  }
+  lock_all(locks, at);
+}
+
 // ---- the others ----
 
 Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector<Value>& given,
@@ -119,14 +218,15 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
   };
   const auto number = [&](std::int64_t without) -> std::int64_t {
     if (given.empty()) return without;
-    if (!given[0].is_number() || given[0].number < 0 || given[0].number > kMany) {
+    if (!given[0].is_number() || given[0].number < 0 || given[0].number > kMostFirst) {
       refuse(at, "by how many this changes the count is not known", "Write a small constant.");
     }
     return given[0].number;
   };
   const std::string name = meeting(spot, at);
   const std::string one_less =
-      keeps_counts_ ? name + " - 1" : fmt::format("{0} == {1} && * ? {1} : {0} - 1", name, kMany);
+      keeps_counts_ ? name + " - 1"
+                    : fmt::format("{0} == {1} && * ? {1} : {0} - 1", name, most_in(spot));
   // Those of C++ are made of atomics, in headers.
   const bool in_library = !is_of_cpp(spot.type);
   switch (meeting_of(spot.type)) {
@@ -140,7 +240,7 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
         driver_.counts = keeps_counts_;
         const std::string sum = fmt::format("{} + {}", name, number(1));
         emit(keeps_counts_ ? fmt::format("{} = {};", name, sum)
-                           : fmt::format("{0} = {1} > {2} ? {2} : {1};", name, sum, kMany),
+                           : fmt::format("{0} = {1} > {2} ? {2} : {1};", name, sum, most_in(spot)),
              at, in_library ? DriverStep::kSemaphorePost : DriverStep::kCall);
         return Value::of(0);
       }
@@ -179,12 +279,34 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
       if ((what != "arrive_and_wait" && what != "wait") || !sizes_.contains(spot.path)) unknown();
       const std::string phase = meeting(spot, at, "phase");
       const std::string mine = temporary("bool");
-      emit(fmt::format("{0}, {1}, {2} = {2}, {1} == 1 ? {3} : {1} - 1, {1} == 1 ? !{2} : {2};",
-                       mine, name, phase, sizes_[spot.path]),
-           at, in_library ? DriverStep::kBarrier : DriverStep::kCall);
+      const DriverStep step = in_library ? DriverStep::kBarrier : DriverStep::kCall;
+      const auto completion = completions_.find(spot.path);
+      if (completion == completions_.end()) {
+        emit(fmt::format("{0}, {1}, {2} = {2}, {1} == 1 ? {3} : {1} - 1, {1} == 1 ? !{2} : {2};",
+                         mine, name, phase, sizes_[spot.path]),
+             at, step);
+        emit(fmt::format("assume({} != {});", phase, mine), at);
+        return {};
+      }
+      // The last to come calls it; the others wait until that is done.
+      const std::string last = temporary("bool");
+      emit(fmt::format("{0}, {1}, {2} = {3}, {2} == 1, {2} == 1 ? {4} : {2} - 1;", mine, last, name,
+                       phase, sizes_[spot.path]),
+           at, step);
+      open(fmt::format("if ({})", last), at);
+      invoke(Value(completion->second), {}, at);
+      emit(fmt::format("{0} = !{0};", phase), at);
+      close();
       emit(fmt::format("assume({} != {});", phase, mine), at);
       return {};
     }
+    case Meeting::kPromise:
+      if (what == "get_future") {
+        return {.kind = Value::Kind::kThread, .number = -1, .spot = spot};
+      }
+      if (what != "set_value") unknown();
+      emit(fmt::format("{} = 1;", name), at, DriverStep::kCall);
+      return {};
     case Meeting::kSharedLock:
     case Meeting::kOnce:
     case Meeting::kNone:
@@ -194,19 +316,18 @@ Value DriverUnit::meet(const Spot& spot, llvm::StringRef what, const std::vector
   return {};
 }
 
-void DriverUnit::call_once(const clang::CallExpr& of) {
-  const SourceLocation at = of.getExprLoc();
-  const std::string name = meeting(spot(of.getArg(0)), at);
-  const Expr* callee = of.getArg(1);
+void DriverUnit::call_once(const Spot& flag, const Expr* callee,
+                           llvm::ArrayRef<const Expr*> arguments, SourceLocation at) {
+  const std::string name = meeting(flag, at);
   const Value callable = callee->isGLValue() && !callee->getType()->isFunctionType()
                              ? load(place(callee), at)
                              : value(callee);
-  std::vector<Value> arguments;
-  for (unsigned i = 2; i < of.getNumArgs(); ++i) arguments.push_back(argument(of.getArg(i), {}));
+  std::vector<Value> values;
+  for (const Expr* one : arguments) values.push_back(argument(one, {}));
   const std::string first = temporary("bool");
   emit(fmt::format("{0}, {1} = {1} == 0, {1} == 0 ? 1 : {1};", first, name), at, DriverStep::kOnce);
   open(fmt::format("if ({})", first), at);
-  invoke(callable, arguments, at);
+  invoke(callable, values, at);
   emit(fmt::format("{} = 2;", name), at);
   close();
   emit(fmt::format("assume({} == 2);", name), at);

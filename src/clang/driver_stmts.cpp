@@ -104,6 +104,7 @@ void DriverUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation end) {
   if (const std::string tried = std::exchange(tried_, ""); !tried.empty() && held_.empty()) {
     if (is_given_back(tried, list)) {
       begin_section(list.front()->getBeginLoc());
+      held_.insert(shared_.at(tried).name);  // it does not end with locks inside of it
     } else {
       note_open_section(end);
     }
@@ -346,11 +347,13 @@ bool DriverUnit::guard(const VarDecl& variable) {
     made_guard.owns = acquires = false;
   }
   if (tries) try_guard(made_guard, at);
-  // std::lock gets them all or waits without any: in a fixed order it cannot hang either.
-  std::ranges::sort(made_guard.locks, {}, &Spot::path);
-  if (acquires) {
-    if (held_.empty() && !made_guard.locks.empty()) begin_section(at);
-    for (const Spot& lock : made_guard.locks) acquire(lock, at, made_guard.shared);
+  if (acquires && !made_guard.locks.empty()) {
+    if (held_.empty()) begin_section(at);
+    if (made_guard.locks.size() > 1) {
+      lock_all(made_guard.locks, at);
+    } else {
+      acquire(made_guard.locks[0], at, made_guard.shared);
+    }
   }
   for (const Spot& lock : made_guard.locks) {
     frames_.back().scopes.back().cleanups.push_back(

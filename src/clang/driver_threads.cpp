@@ -143,6 +143,10 @@ std::optional<Value> DriverUnit::pthread_function(llvm::StringRef name, const cl
     make_meeting(leads(0), value(of.getArg(2)), at);
     return Value::of(0);
   }
+  if (what == "once") {
+    call_once(leads(0), of.getArg(1), {}, at);
+    return Value::of(0);
+  }
   if (what == "barrier_wait") {
     meet(leads(0), "wait", {}, at);
     return Value{};

@@ -65,13 +65,17 @@ bool is_condition_type(QualType type) {
 
 bool is_thread_type(QualType type) {
   const std::string name = std_name(type);
-  return name == "thread" || name == "jthread" || name == "future" || is_alias(type, "pthread_t");
+  return name == "thread" || name == "jthread" || is_future_type(type) ||
+         is_alias(type, "pthread_t");
+}
+
+bool is_future_type(QualType type) {
+  const std::string name = std_name(type);
+  return name == "future" || name == "__basic_future";  // libstdc++'s base has wait()
 }
 
 bool is_joined_at_end(QualType type) {
-  if (type.isNull()) return false;
-  const std::string name = std_name(type);
-  return name == "jthread" || name == "future";
+  return !type.isNull() && (std_name(type) == "jthread" || is_future_type(type));
 }
 
 bool is_flag_type(QualType type) { return std_name(type) == "atomic_flag"; }
@@ -94,8 +98,7 @@ bool is_function_object(QualType type) {
 
 bool is_unknown_meeting(QualType type) {
   const std::string name = std_name(type);
-  constexpr std::array kNames = {"promise", "packaged_task", "shared_future"};
-  return std::ranges::find(kNames, name) != kNames.end() || is_alias(type, "pthread_once_t");
+  return name == "packaged_task" || name == "shared_future";
 }
 
 bool is_of_cpp(QualType type) { return std_class(type) != nullptr; }
@@ -109,7 +112,9 @@ Meeting meeting_of(QualType type) {
   if (name == "counting_semaphore" || is_alias(type, "sem_t")) return Meeting::kSemaphore;
   if (name == "latch") return Meeting::kLatch;
   if (name == "barrier" || is_alias(type, "pthread_barrier_t")) return Meeting::kBarrier;
-  return name == "once_flag" ? Meeting::kOnce : Meeting::kNone;
+  if (name == "promise") return Meeting::kPromise;
+  const bool is_once = name == "once_flag" || is_alias(type, "pthread_once_t");
+  return is_once ? Meeting::kOnce : Meeting::kNone;
 }
 
 bool is_any_lock_type(QualType type) {

@@ -56,6 +56,8 @@ void DriverUnit::pass() {
   threads_.clear();
   counts_.clear();
   sizes_.clear();
+  completions_.clear();
+  promises_.clear();
   initialized_.clear();
   started_.clear();
   paths_.clear();

@@ -310,7 +310,11 @@ class DriverUnit {
   Value try_lock(const Spot& lock, bool shared, bool timed, clang::SourceLocation at);
   Value meet(const Spot& spot, llvm::StringRef what, const std::vector<Value>& given,
              clang::SourceLocation at);
-  void call_once(const clang::CallExpr& of);
+  void call_once(const Spot& flag, const clang::Expr* callee,
+                 llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceLocation at);
+  void lock_all(const std::vector<Spot>& locks, clang::SourceLocation at);
+  void std_lock(llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceLocation at);
+  int most_in(const Spot& meeting) const;
   std::optional<Value> semaphore_function(llvm::StringRef name, const clang::CallExpr& of);
 
   clang::ASTContext& context_;
@@ -330,7 +334,9 @@ class DriverUnit {
   std::map<std::string, Value> pointers_;       // by path: what is known of them
   std::map<std::string, std::size_t> threads_;  // by path: which it is
   std::map<std::string, std::size_t> counts_;   // by path: what is in a list
-  std::map<std::string, int> sizes_;            // by path: counts of latches and barriers
+  std::map<std::string, int> sizes_;            // by path: first counts of what has one
+  std::map<std::string, Value> completions_;    // by path: what a barrier calls
+  std::map<std::string, Spot> promises_;        // by path: of futures that do not stand for threads
   std::set<std::string> initialized_;           // pointers
   std::vector<Started> started_;
   std::set<std::string> paths_;

@@ -19,7 +19,10 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / os.environ.get("BUILD", "build")
 CONFLICTS = {"read": {"write"}, "write": {"read", "write"}}
 
-HEAD = """#include <tomos/tomos.h>
+VARIABLES = {"b0", "b1", "a0", "a1", "n0", "c0", "k0"}
+
+# Every second driver is in the style of POSIX, the others use what C++ has instead.
+POSIX = """#include <tomos/tomos.h>
 
 #include <atomic>
 #include <cassert>
@@ -33,6 +36,7 @@ static std::atomic<int> k0;
 static pthread_rwlock_t r0 = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t s0;
 static pthread_barrier_t p0;
+static pthread_once_t o0 = PTHREAD_ONCE_INIT;
 static pthread_mutex_t m0 = PTHREAD_MUTEX_INITIALIZER, m1 = PTHREAD_MUTEX_INITIALIZER;
 
 struct Guard {
@@ -41,7 +45,7 @@ struct Guard {
   pthread_mutex_t& m_;
 };
 """
-MAIN = """
+POSIX_MAIN = """
 int main() {
   sem_init(&s0, 0, 1);
   pthread_barrier_init(&p0, nullptr, 2);
@@ -51,12 +55,69 @@ int main() {
   for (int i = 0; i < 2; ++i) pthread_join(threads[i], nullptr);
 }
 """
+CPP = """#include <tomos/tomos.h>
+
+#include <atomic>
+#include <barrier>
+#include <cassert>
+#include <future>
+#include <latch>
+#include <mutex>
+#include <semaphore>
+#include <shared_mutex>
+#include <thread>
+
+static bool b0, b1;
+static std::atomic<bool> a0, a1;
+static int n0, c0;
+static std::atomic<int> k0;
+static std::shared_mutex r0;
+static std::counting_semaphore<4> s0(1);
+static std::latch l0(2);
+static std::once_flag o0;
+static std::mutex m0, m1;
+"""
+CPP_MAINS = ["""
+int main() {
+  std::thread first(t0);
+  std::thread second(t1);
+  first.join();
+  second.join();
+}
+""", """
+int main() {
+  std::jthread first(t0);
+  std::jthread second(t1);
+}
+""", """
+int main() {
+  auto first = std::async(std::launch::async, t0);
+  std::thread second(t1);
+  first.get();
+  second.join();
+}
+""", """
+int main() {
+  std::promise<void> begin;
+  std::future<void> begun = begin.get_future();
+  std::thread first([&] {
+    begun.wait();
+    t0();
+  });
+  b0 = true;
+  begin.set_value();
+  std::thread second(t1);
+  first.join();
+  second.join();
+}
+"""]
 
 
 class Writer:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.locals = 0
+        self.cpp = seed % 2 == 1
 
     def pick(self, *what):
         return self.random.choice(what)
@@ -111,36 +172,44 @@ class Writer:
             return lines + [indent + "}"]
         if kind < 12:
             free = [m for m in ("m0", "m1") if m not in held]
-            if not free:
-                return []
-            lock = self.pick(*free)
-            inner = self.block(names, functions, held | {lock}, depth, indent)
-            if self.random.randrange(2):
-                return [f"{indent}{{", f"{indent}  Guard guard({lock});", *inner, indent + "}"]
-            return [f"{indent}pthread_mutex_lock(&{lock});", f"{indent}{{", *inner, indent + "}",
-                    f"{indent}pthread_mutex_unlock(&{lock});"]
+            return self.locked(free, names, functions, held, depth, indent) if free else []
         if kind == 16:
             lock = self.pick("m0", "m1")
             if lock in held:
                 return []
             inner = self.block(names, functions, held | {lock}, depth, indent)
             after = self.block(names, functions, held, depth, indent) if self.random.randrange(2) else []
-            return [f"{indent}if (pthread_mutex_trylock(&{lock}) == 0) {{", *inner, f"{indent}  pthread_mutex_unlock(&{lock});",
-                    *([f"{indent}}} else {{", *after] if after else []), indent + "}"]
+            otherwise = [f"{indent}}} else {{", *after] if after else []
+            if self.cpp and self.random.randrange(2):
+                return [f"{indent}if (std::unique_lock tried({lock}, std::try_to_lock); tried) {{", *inner, *otherwise, indent + "}"]
+            tries = f"{lock}.try_lock()" if self.cpp else f"pthread_mutex_trylock(&{lock}) == 0"
+            gives_back = f"{lock}.unlock();" if self.cpp else f"pthread_mutex_unlock(&{lock});"
+            return [f"{indent}if ({tries}) {{", *inner, f"{indent}  {gives_back}", *otherwise, indent + "}"]
         if kind in (17, 18) and "r0" not in held:
             inner = self.block(names, functions, held | {"r0"}, depth, indent)
-            if self.random.randrange(4) == 0:
+            tries = self.random.randrange(4) == 0
+            if self.cpp:
+                if tries:
+                    shared = self.pick("_shared", "")
+                    return [f"{indent}if (r0.try_lock{shared}()) {{", *inner, f"{indent}  r0.unlock{shared}();", indent + "}"]
+                guard = self.pick("std::shared_lock", "std::unique_lock", "std::lock_guard")
+                return [f"{indent}{{", f"{indent}  {guard} guard(r0);", *inner, indent + "}"]
+            if tries:
                 return [f"{indent}if (pthread_rwlock_try{self.pick('rd', 'wr')}lock(&r0) == 0) {{", *inner,
                         f"{indent}  pthread_rwlock_unlock(&r0);", indent + "}"]
             return [f"{indent}pthread_rwlock_{self.pick('rd', 'wr')}lock(&r0);", f"{indent}{{", *inner, indent + "}",
                     f"{indent}pthread_rwlock_unlock(&r0);"]
         if kind in (19, 20) and "s0" not in held:
+            wait, post, tries = (("s0.acquire();", "s0.release();", "b1 = s0.try_acquire();") if self.cpp else
+                                 ("sem_wait(&s0);", "sem_post(&s0);", "b1 = sem_trywait(&s0) == 0;"))
             if self.random.randrange(4) == 0:
-                return [indent + self.pick("sem_post(&s0);", "sem_wait(&s0);", f"b1 = sem_trywait(&s0) == 0;")]
+                return [indent + self.pick(post, wait, tries)]
             inner = self.block(names, functions, held | {"s0"}, depth, indent)
-            return [f"{indent}sem_wait(&s0);", f"{indent}{{", *inner, indent + "}", f"{indent}sem_post(&s0);"]
+            return [indent + wait, f"{indent}{{", *inner, indent + "}", indent + post]
         if kind == 21 and depth == 0 and not held:
-            return [f"{indent}pthread_barrier_wait(&p0);"]
+            return [f"{indent}{'p0.arrive_and_wait();' if self.cpp else 'pthread_barrier_wait(&p0);'}"]
+        if kind == 15:
+            return [f"{indent}{'std::call_once(o0, once);' if self.cpp else 'pthread_once(&o0, once);'}"]
         if kind == 12 and functions and not held:
             return [f"{indent}{self.pick(*functions)}({cond()});"]
         if kind == 13:
@@ -150,6 +219,23 @@ class Writer:
             return [f"{indent}for (int i = 0; i < 2; ++i) {{", *self.block(names, functions, held, depth, indent), indent + "}"]
         return [f"{indent}if ({cond()}) {self.pick('b0', 'a1')} = {cond()};"]
 
+    def locked(self, free, names, functions, held, depth, indent):
+        lock = self.pick(*free)
+        both = self.cpp and len(free) == 2 and self.random.randrange(3) == 0
+        inner = self.block(names, functions, held | (set(free) if both else {lock}), depth, indent)
+        in_block = [f"{indent}{{", *inner, indent + "}"]
+        first, second = self.pick(("m0", "m1"), ("m1", "m0"))
+        if both and self.random.randrange(2):
+            return [f"{indent}std::lock({first}, {second});", *in_block, f"{indent}m0.unlock();", f"{indent}m1.unlock();"]
+        if both:
+            return [f"{indent}{{", f"{indent}  std::scoped_lock guard({first}, {second});", *inner, indent + "}"]
+        if self.random.randrange(2):
+            guard = f"{self.pick('std::lock_guard', 'std::unique_lock')} guard({lock});" if self.cpp else f"Guard guard({lock});"
+            return [f"{indent}{{", f"{indent}  {guard}", *inner, indent + "}"]
+        if self.cpp:
+            return [f"{indent}{lock}.lock();", *in_block, f"{indent}{lock}.unlock();"]
+        return [f"{indent}pthread_mutex_lock(&{lock});", *in_block, f"{indent}pthread_mutex_unlock(&{lock});"]
+
     def function(self, name, functions):
         body = self.statements(["given"], functions, frozenset(), 0, "  ")
         if self.random.randrange(3) == 0:
@@ -157,16 +243,35 @@ class Writer:
                         and "}" not in body[len(body) // 2] and "{" not in body[len(body) // 2] else 0, "  if (given) return;")
         return [f"void {name}(bool given) {{", *body, "}", ""]
 
+    # Each thread comes to the latch once, or none does.
+    def with_latch(self, body):
+        at = self.random.choice([i for i in range(len(body) + 1) if i == len(body) or body[i].startswith("  ") and
+                                 not body[i].startswith("   ") and not body[i].startswith("  }")])
+        here = self.pick(["  l0.arrive_and_wait();"], ["  l0.count_down();"], ["  l0.count_down();", "  l0.wait();"],
+                         ["  l0.count_down();", "  b1 = l0.try_wait();"])
+        return body[:at] + here + body[at:]
+
     def driver(self):
-        lines = [HEAD]
+        lines = [CPP if self.cpp else POSIX]
+        lines += ["static void once() {", *self.simple(), "}", ""]
+        if self.cpp:
+            lines.insert(1, self.pick("static std::barrier p0(2);", "static void phase() noexcept { b1 = a0; }\n"
+                                      "static std::barrier p0(2, phase);") + "\n")
         functions = []
         for i in range(self.random.randrange(3)):
             lines += self.function(f"f{i}", functions)
             functions.append(f"f{i}")
+        latch = self.cpp and self.random.randrange(2)
         for i in range(2):
             body = self.statements([], functions, frozenset(), 0, "  ")
-            lines += [f"static void* t{i}(void*) {{", *body, "  return nullptr;", "}", ""]
-        return "\n".join(lines) + MAIN
+            if latch:
+                body = self.with_latch(body)
+            head = f"static void t{i}() {{" if self.cpp else f"static void* t{i}(void*) {{"
+            lines += [head, *body, *([] if self.cpp else ["  return nullptr;"]), "}", ""]
+        return "\n".join(lines) + (self.random.choice(CPP_MAINS) if self.cpp else POSIX_MAIN)
+
+    def simple(self):
+        return [line for _ in range(2) for line in self.statement([], [], frozenset(), 2, "  ")]
 
 
 def run(*command):
@@ -174,11 +279,16 @@ def run(*command):
 
 
 def verdicts_of(source):
-    """What the model says of each kind, one search each: the first that goes wrong ends a search."""
+    """What the model says of each kind, one search each: the first that goes wrong ends a search. The source is read once, unless
+    a number is counted that does not stay small."""
     verdicts = {}
-    for analysis in ("serializability", "assertions", "deadlock"):
-        done = run(BUILD / "tomos", "model", "--from-cpp", "--analysis", analysis, "--time", "60s", "-j", "1", "--format", "json",
-                   source, "--", "-std=c++20")
+    program = source.with_suffix(".bp")
+    for analysis in ("assertions", "serializability", "deadlock"):
+        search = ("--analysis", analysis, "--time", "60s", "-j", "1", "--format", "json")
+        from_cpp = ("--from-cpp", "--write-bp", program, source, "--", "-std=c++20")
+        done = run(BUILD / "tomos", "model", *search, *(from_cpp if not verdicts else [program]))
+        if verdicts and "leaves the range" in done.stdout:
+            done = run(BUILD / "tomos", "model", *search, *from_cpp)
         if done.returncode not in (0, 66):
             return None, done.stderr
         verdicts[analysis] = json.loads(done.stdout)["verdicts"][analysis]
@@ -192,7 +302,8 @@ def shown_by(report):
         ops = [event["op"] for event in finding.get("events", [])]
         if finding["kind"] == "atomicity":
             # Of locks it says that a critical section was entered twice, which is no conflict of accesses.
-            if len(ops) == 3 and all(op in CONFLICTS for op in ops) and ops[1] in CONFLICTS[ops[0]] and ops[2] in CONFLICTS[ops[1]]:
+            names = {event.get("variable") for event in finding.get("events", [])}
+            if names <= VARIABLES and len(ops) == 3 and all(op in CONFLICTS for op in ops) and ops[1] in CONFLICTS[ops[0]] and ops[2] in CONFLICTS[ops[1]]:
                 kinds.add("serializability")
         elif finding["kind"] == "crash":
             kinds.add("assertions")

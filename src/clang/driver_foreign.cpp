@@ -303,16 +303,28 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
   const Meaning container = place(object);
   if (container.kind != Meaning::Kind::kSpot) return {};
   const bool reads = method.isConst() || only_reads(name);
+  const std::size_t first = out_->size();
+  // Its insides are the library's: of the source only the call is known. Some calls only say where
+  // it is.
+  const bool is_seen = !is_one_of(name, {"begin", "end", "cbegin", "cend", "rbegin", "rend"});
+  const auto name_steps = [&] {
+    for (std::size_t i = first; i < out_->size(); ++i) {
+      const bool is_last = i + 1 == out_->size();
+      (*out_)[i].step = is_last && is_seen ? DriverStep::kCall : DriverStep::kPart;
+    }
+  };
   (void)read(container.spot, at);
   const QualType result = method.getReturnType();
   const bool leads_in = result->isReferenceType() || result->isPointerType();
   if (leads_in) {
+    name_steps();
     return Value::leading_to(
         {.path = container.spot.path,
          .type = result->isPointerType() ? result->getPointeeType() : result.getNonReferenceType(),
          .blurred = true});
   }
   if (!reads) write(container.spot, {}, at);
+  name_steps();
   return {};
 }
 

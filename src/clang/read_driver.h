@@ -20,7 +20,8 @@ struct DriverPosition {
   friend auto operator<=>(const DriverPosition&, const DriverPosition&) = default;
 };
 
-// What the scheduler of the real program sees of a line that changes what threads meet at.
+// What the scheduler of the real program sees of a line, if it is not an access in that line of the
+// source: what threads meet at, and containers.
 enum class DriverStep : std::uint8_t {
   kNone,  // nothing but what the line itself says
   kLock,
@@ -30,6 +31,7 @@ enum class DriverStep : std::uint8_t {
   kBarrier,
   kOnce,
   kCall,  // the call in the line of the source: it is all in headers
+  kPart,  // nothing, or a part of the call that comes next
 };
 
 struct Driver {

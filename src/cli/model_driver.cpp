@@ -59,6 +59,7 @@ schedule::Kind kind_of(cpp::DriverStep step) {
       return schedule::Kind::kOnce;
     case cpp::DriverStep::kNone:
     case cpp::DriverStep::kCall:
+    case cpp::DriverStep::kPart:
       break;
   }
   return schedule::Kind::kNone;
@@ -100,16 +101,21 @@ std::optional<campaign::FollowedStretch> seen_in(const DriverProgram& driver,
       return seen;
     case Kind::kAssign:
     case Kind::kAssert: {
-      const cpp::DriverStep meeting = edge.place.line < driver.steps.size()
-                                          ? driver.steps[edge.place.line]
-                                          : cpp::DriverStep::kNone;
-      if (meeting != cpp::DriverStep::kNone) {
-        seen.kind = kind_of(meeting);
-        if (meeting == cpp::DriverStep::kCall) add_place();
+      // What only one thread uses may be nowhere in the real program but in a register.
+      const auto access =
+          std::ranges::find_if(step.events.rbegin(), step.events.rend(), [&](const auto& one) {
+            return is_access(one.op) && program.variables[one.object].tracked >= 0;
+          });
+      const cpp::DriverStep known = edge.place.line < driver.steps.size()
+                                        ? driver.steps[edge.place.line]
+                                        : cpp::DriverStep::kNone;
+      const bool is_own = !step.events.empty() && access == step.events.rend();
+      if (is_own || known == cpp::DriverStep::kPart) return std::nullopt;
+      if (known != cpp::DriverStep::kNone) {
+        seen.kind = kind_of(known);
+        if (known == cpp::DriverStep::kCall) add_place();
         return seen;
       }
-      const auto access = std::ranges::find_if(step.events.rbegin(), step.events.rend(),
-                                               [](const auto& one) { return is_access(one.op); });
       if (access == step.events.rend()) return std::nullopt;
       const bool reads = access->op == Op::kRead;
       if (driver.atomics.contains(program.variables[access->object].name)) {

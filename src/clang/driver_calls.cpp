@@ -95,6 +95,11 @@ Meaning DriverUnit::parameter(const clang::VarDecl& of, const Value& value, Sour
   if (moved && value.kind == Value::Kind::kPointer) {
     return {.kind = Meaning::Kind::kSpot, .spot = value.spot};
   }
+  if (value.kind == Value::Kind::kThread) {
+    const Spot own{.path = unique(thread_ + " " + of.getNameAsString()), .type = type};
+    write(own, value, at);
+    return {.kind = Meaning::Kind::kSpot, .spot = own};
+  }
   const bool assigned_to = uses_.assigned.contains(&of) || uses_.escaped.contains(&of);
   if (leaf == Leaf::kRecord && value.kind == Value::Kind::kPointer) {
     const Spot own{.path = unique(thread_ + " " + of.getNameAsString()), .type = type};

@@ -178,6 +178,7 @@ Result<void> write_trace(const model::Run& run, const std::string& path) {
 
 void describe(Report& report, const model::Program& program, const model::SearchResult& result) {
   report.explored = {.states = result.states,
+                     .steps = result.steps,
                      .depth = result.depth,
                      .state_bytes = result.state_bytes,
                      .bytes = result.bytes};
@@ -194,7 +195,12 @@ Result<DriverProgram> load_program(const ModelOptions& options, bool counts) {
   }
   if (options.from_cpp) return load_driver(options.sources, counts);
   const auto& sources = options.sources;
-  if (sources.files.size() != 1 || !sources.flags.empty() || !sources.build.empty() ||
+  if (sources.files.size() != 1) {
+    return std::unexpected(Error{.where = "model",
+                                 .what = "there is more than one program",
+                                 .remedy = "Name one at a time."});
+  }
+  if (!sources.flags.empty() || !sources.build.empty() ||
       !options.write_bp.empty() || !options.schedule.empty()) {
     return std::unexpected(Error{.where = "model",
                                  .what = "this is for C++ sources, and none is named",

@@ -399,6 +399,7 @@ Failure Machine::pass_through(std::vector<Value>& values) {
     to_ = &made_;
     if (failure != Failure::kNone) return failure;
     if (found == 1) {
+      ++steps_taken_;
       if (!in_place) values.swap(passed_);
       asked = 0;
       wakes_ = wakes_ || t != moved;
@@ -515,6 +516,7 @@ void Machine::expand(std::span<const std::uint64_t> state, const Sink& sink) {
     wakes_ = graph_changed_ = false;
     each_step(t, [&](Outcome outcome) {
       moved = true;
+      ++steps_taken_;
       if (outcome == Outcome::kFailed) {
         report(failure_, sink);
       } else {

@@ -93,6 +93,7 @@ class Machine {
   }
 
   void record_steps(bool record) { records_ = record; }
+  std::uint64_t steps_taken() const { return steps_taken_; }
 
  private:
   enum class Outcome : std::uint8_t { kBlocked, kDone, kFailed };
@@ -165,6 +166,7 @@ class Machine {
   std::vector<std::uint64_t> packed_;
   std::array<std::uint8_t, kMostThreads> order_{};
   bool records_ = false;
+  std::uint64_t steps_taken_ = 0;
   std::vector<Step> steps_;
 };
 

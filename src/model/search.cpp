@@ -74,6 +74,7 @@ class Search {
       }
     }
     for (const Shard& shard : shards_) result_.states += shard.size();
+    for (const auto& machine : machines_) result_.steps += machine->steps_taken();
     result_.bytes = memory_.used();
     return std::move(result_);
   }

@@ -49,6 +49,7 @@ struct SearchResult {
   std::vector<Value> places;
   std::vector<Value> owners;
   std::uint64_t states = 0;
+  std::uint64_t steps = 0;  // taken, also those to states that are passed through
   std::uint64_t depth = 0;  // of the search, in levels
   std::uint64_t bytes = 0;
   std::size_t state_bytes = 0;  // of one packed state

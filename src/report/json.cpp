@@ -139,6 +139,7 @@ std::string print_json(const Report& report) {
   }
   if (report.explored) {
     json["states"] = report.explored->states;
+    json["steps"] = report.explored->steps;
     json["depth"] = report.explored->depth;
     json["state_bytes"] = report.explored->state_bytes;
     json["store_bytes"] = report.explored->bytes;

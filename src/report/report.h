@@ -42,6 +42,7 @@ struct Trials {
 // States of a model.
 struct Explored {
   std::uint64_t states = 0;
+  std::uint64_t steps = 0;        // also those to states that are not kept
   std::uint64_t depth = 0;        // of the search
   std::uint64_t state_bytes = 0;  // of one of them
   std::uint64_t bytes = 0;        // of all, and of what finds them

@@ -1,6 +1,6 @@
-// What threads of a driver meet at, other than mutexes and conditions: reader-writer locks,
-// semaphores, latches, barriers, std::call_once. Each is a number that no event tells of, changed
-// in the step that waits for it:
+// What threads of a driver meet at: who locks what, several locks at once, and what is neither a
+// mutex nor a condition. Each of these is a number that no event tells of, changed in the step that
+// waits for it:
 //
 //   reader-writer lock   how many read; kWriting: one writes
 //   semaphore            its count; if it does not stay small, kMany stands for that or more, and
@@ -8,7 +8,10 @@
 //   latch                how many are still to come
 //   barrier              the same, and a phase that changes when the last one comes
 //   once_flag            0, while somebody is at it 1, when it is done 2
+//   promise              1 when it is kept
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "clang/driver_types.h"
 #include "clang/drivers.h"
@@ -73,6 +76,86 @@ void DriverUnit::make_meeting(const Spot& spot, const Value& count, SourceLocati
   } else {
     emit(fmt::format("{} = {};", name, count.number), at);
   }
+}
+
+// ---- who locks what ----
+
+// The objects of m.lock() and of std::lock(m, n).
+std::vector<const Expr*> DriverUnit::locked_by(const clang::Stmt* of) {
+  if (const Expr* lock = lock_call(of, true)) return {lock};
+  const auto* expr = llvm::dyn_cast_or_null<Expr>(of);
+  const auto* call =
+      expr == nullptr ? nullptr : llvm::dyn_cast<clang::CallExpr>(expr->IgnoreImplicit());
+  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
+  const bool fits = callee != nullptr && is_of_std(*callee) && plain_name(*callee) == "lock" &&
+                    std::ranges::all_of(call->arguments(), [](const Expr* one) {
+                      return is_any_lock_type(one->getType());
+                    });
+  if (!fits || llvm::isa<clang::CXXMemberCallExpr>(call)) return {};
+  return {call->arg_begin(), call->arg_end()};
+}
+
+bool DriverUnit::is_given_back(const std::string& lock, llvm::ArrayRef<const clang::Stmt*> in) {
+  return std::ranges::any_of(in, [&](const clang::Stmt* later) {
+    const Expr* unlocked = lock_call(later, false);
+    return unlocked != nullptr && spot(unlocked).path == lock;
+  });
+}
+
+// The object of `if (m.try_lock())`, `if (pthread_mutex_trylock(&m) == 0)`.
+const Expr* DriverUnit::tried_lock(const Expr* condition) {
+  const Expr* of = condition->IgnoreParenImpCasts();
+  if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(of)) {
+    const Expr* object = member->getImplicitObjectArgument();
+    const bool tries = plain_name(*member->getMethodDecl()).starts_with("try_lock");
+    return tries && is_any_lock_type(object->getType()) ? object : nullptr;
+  }
+  const auto* test = llvm::dyn_cast<clang::BinaryOperator>(of);
+  const auto* inverted = llvm::dyn_cast<clang::UnaryOperator>(of);
+  const Expr* asked = nullptr;
+  if (test != nullptr && test->getOpcode() == clang::BO_EQ &&
+      test->getRHS()->isNullPointerConstant(context_, Expr::NPC_ValueDependentIsNotNull) !=
+          Expr::NPCK_NotNull) {
+    asked = test->getLHS();
+  } else if (inverted != nullptr && inverted->getOpcode() == clang::UO_LNot) {
+    asked = inverted->getSubExpr();
+  }
+  const auto* call =
+      asked == nullptr ? nullptr : llvm::dyn_cast<clang::CallExpr>(asked->IgnoreParenImpCasts());
+  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
+  if (callee == nullptr || call->getNumArgs() == 0) return nullptr;
+  const llvm::StringRef name = plain_name(*callee);
+  if (!name.starts_with("pthread_") || !name.contains("try")) return nullptr;
+  const auto* address =
+      llvm::dyn_cast<clang::UnaryOperator>(call->getArg(0)->IgnoreParenImpCasts());
+  return address != nullptr && address->getOpcode() == clang::UO_AddrOf ? address->getSubExpr()
+                                                                        : nullptr;
+}
+
+// The object of m.lock(), pthread_mutex_lock(&m), or of their counterparts.
+const Expr* DriverUnit::lock_call(const clang::Stmt* of, bool locks) {
+  const auto* expr = llvm::dyn_cast_or_null<Expr>(of);
+  const auto* call =
+      expr == nullptr ? nullptr : llvm::dyn_cast<clang::CallExpr>(expr->IgnoreImplicit());
+  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
+  if (callee == nullptr) return nullptr;
+  const llvm::StringRef name = plain_name(*callee);
+  if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(call)) {
+    const Expr* object = member->getImplicitObjectArgument();
+    const bool is_lock = is_any_lock_type(object->getType());
+    return is_lock && (name == (locks ? "lock" : "unlock") ||
+                       name == (locks ? "lock_shared" : "unlock_shared"))
+               ? object
+               : nullptr;
+  }
+  const bool fits = locks ? name == "pthread_mutex_lock" || name == "pthread_rwlock_rdlock" ||
+                                name == "pthread_rwlock_wrlock"
+                          : name == "pthread_mutex_unlock" || name == "pthread_rwlock_unlock";
+  if (!fits || call->getNumArgs() != 1) return nullptr;
+  const auto* address =
+      llvm::dyn_cast<clang::UnaryOperator>(call->getArg(0)->IgnoreParenImpCasts());
+  return address != nullptr && address->getOpcode() == clang::UO_AddrOf ? address->getSubExpr()
+                                                                        : nullptr;
 }
 
 // ---- reader-writer locks ----

@@ -110,79 +110,16 @@ void DriverUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation end) {
     }
   }
   for (std::size_t i = 0; i < list.size(); ++i) {
-    if (const Expr* lock = lock_call(list[i], true); lock != nullptr && held_.empty()) {
-      if (is_given_back(spot(lock).path, list.drop_front(i + 1))) {
-        begin_section(list[i]->getBeginLoc());
-      }
-    }
+    const std::vector<const Expr*> locks = locked_by(list[i]);
+    const bool is_section = std::ranges::all_of(locks, [&](const Expr* lock) {
+      return is_given_back(spot(lock).path, list.drop_front(i + 1));
+    });
+    if (!locks.empty() && held_.empty() && is_section) begin_section(list[i]->getBeginLoc());
     statement(list[i]);
   }
   leave_scope(end);
   in_atomic_ = was_atomic;
   not_atomic_ = was_not_atomic;
-}
-
-bool DriverUnit::is_given_back(const std::string& lock, llvm::ArrayRef<const Stmt*> in) {
-  return std::ranges::any_of(in, [&](const Stmt* later) {
-    const Expr* unlocked = lock_call(later, false);
-    return unlocked != nullptr && spot(unlocked).path == lock;
-  });
-}
-
-// The object of `if (m.try_lock())`, `if (pthread_mutex_trylock(&m) == 0)`.
-const Expr* DriverUnit::tried_lock(const Expr* condition) {
-  const Expr* of = condition->IgnoreParenImpCasts();
-  if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(of)) {
-    const Expr* object = member->getImplicitObjectArgument();
-    const bool tries = plain_name(*member->getMethodDecl()).starts_with("try_lock");
-    return tries && is_any_lock_type(object->getType()) ? object : nullptr;
-  }
-  const auto* test = llvm::dyn_cast<clang::BinaryOperator>(of);
-  const auto* inverted = llvm::dyn_cast<clang::UnaryOperator>(of);
-  const Expr* asked = nullptr;
-  if (test != nullptr && test->getOpcode() == clang::BO_EQ &&
-      test->getRHS()->isNullPointerConstant(context_, Expr::NPC_ValueDependentIsNotNull) !=
-          Expr::NPCK_NotNull) {
-    asked = test->getLHS();
-  } else if (inverted != nullptr && inverted->getOpcode() == clang::UO_LNot) {
-    asked = inverted->getSubExpr();
-  }
-  const auto* call =
-      asked == nullptr ? nullptr : llvm::dyn_cast<clang::CallExpr>(asked->IgnoreParenImpCasts());
-  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
-  if (callee == nullptr || call->getNumArgs() == 0) return nullptr;
-  const llvm::StringRef name = plain_name(*callee);
-  if (!name.starts_with("pthread_") || !name.contains("try")) return nullptr;
-  const auto* address =
-      llvm::dyn_cast<clang::UnaryOperator>(call->getArg(0)->IgnoreParenImpCasts());
-  return address != nullptr && address->getOpcode() == clang::UO_AddrOf ? address->getSubExpr()
-                                                                        : nullptr;
-}
-
-// The object of m.lock(), pthread_mutex_lock(&m), or of their counterparts.
-const Expr* DriverUnit::lock_call(const Stmt* of, bool locks) {
-  const auto* expr = llvm::dyn_cast_or_null<Expr>(of);
-  const auto* call =
-      expr == nullptr ? nullptr : llvm::dyn_cast<clang::CallExpr>(expr->IgnoreImplicit());
-  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
-  if (callee == nullptr) return nullptr;
-  const llvm::StringRef name = plain_name(*callee);
-  if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(call)) {
-    const Expr* object = member->getImplicitObjectArgument();
-    const bool is_lock = is_any_lock_type(object->getType());
-    return is_lock && (name == (locks ? "lock" : "unlock") ||
-                       name == (locks ? "lock_shared" : "unlock_shared"))
-               ? object
-               : nullptr;
-  }
-  const bool fits = locks ? name == "pthread_mutex_lock" || name == "pthread_rwlock_rdlock" ||
-                                name == "pthread_rwlock_wrlock"
-                          : name == "pthread_mutex_unlock" || name == "pthread_rwlock_unlock";
-  if (!fits || call->getNumArgs() != 1) return nullptr;
-  const auto* address =
-      llvm::dyn_cast<clang::UnaryOperator>(call->getArg(0)->IgnoreParenImpCasts());
-  return address != nullptr && address->getOpcode() == clang::UO_AddrOf ? address->getSubExpr()
-                                                                        : nullptr;
 }
 
 // A critical section that is none of those that are known to end.

@@ -259,6 +259,7 @@ class DriverUnit {
   void note_open_section(clang::SourceLocation at);
   void run_cleanup(const Cleanup& cleanup, clang::SourceLocation at);
   std::vector<Spot> threads_in(const Spot& spot) const;
+  std::vector<const clang::Expr*> locked_by(const clang::Stmt* of);
   const clang::Expr* lock_call(const clang::Stmt* of, bool locks);
   const clang::Expr* tried_lock(const clang::Expr* condition);
   bool is_given_back(const std::string& lock, llvm::ArrayRef<const clang::Stmt*> in);

@@ -132,9 +132,13 @@ TEST(Campaign, StretchesComeBackAsTheyWere) {
       .settings = {.undeclared = true},
       .id = "0123456789abcdef",
       .shows = "it breaks",
-      .stretches = {{.thread = 0, .kind = Kind::kCreate, .times = 2},
-                    {.thread = 1, .kind = Kind::kRead, .file = "a times b.cpp", .line = 12},
-                    {.thread = 2, .kind = Kind::kAtomicWrite}}};
+      .stretches = {
+          {.thread = 0, .kind = Kind::kCreate, .times = 2},
+          {.thread = 1, .kind = Kind::kRead, .file = "a times b.cpp", .line = 12},
+          {.thread = 2, .kind = Kind::kAtomicWrite},
+          {.thread = 2, .kind = Kind::kAtomicRead, .file = "b.cpp", .line = 3, .times = 2},
+          {.thread = 2, .kind = Kind::kSemaphoreWait, .times = 3},
+          {.thread = 1, .kind = Kind::kNone, .file = "c.cpp", .line = 7}}};
   const auto read = parse_schedule(to_text(written), "x.schedule");
   ASSERT_TRUE(read) << read.error().where << read.error().what;
   EXPECT_TRUE(read->words.empty());
@@ -165,6 +169,7 @@ TEST(Campaign, DamagedSchedulesAreRefusedWithTheirLine) {
   refused("tomos-schedule 1\npause-probability nan\n", "x:2");
   refused("tomos-schedule 1\nstretches 1\n", "x:2");
   refused("tomos-schedule 1\nstretches 1\nthread 1 until read a.cpp\n", "x:3");
+  refused("tomos-schedule 1\nstretches 1\nthread 1 until call\n", "x:3");
   refused("tomos-schedule 1\nstretches 1\nthread 1 until wink\n", "x:3");
   refused("tomos-schedule 1\nstretches 1\nthread 1 until lock times 0\n", "x:3");
   refused("tomos-schedule 1\nstretches 2\nthread 1 until lock\n", "x:3");

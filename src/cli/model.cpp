@@ -200,8 +200,8 @@ Result<DriverProgram> load_program(const ModelOptions& options, bool counts) {
                                  .what = "there is more than one program",
                                  .remedy = "Name one at a time."});
   }
-  if (!sources.flags.empty() || !sources.build.empty() ||
-      !options.write_bp.empty() || !options.schedule.empty()) {
+  if (!sources.flags.empty() || !sources.build.empty() || !options.write_bp.empty() ||
+      !options.schedule.empty()) {
     return std::unexpected(Error{.where = "model",
                                  .what = "this is for C++ sources, and none is named",
                                  .remedy = "Write 'tomos model FILE.bp', or 'tomos model "

@@ -139,8 +139,8 @@ int wait_for_signal(const sigset_t* signals, siginfo_t* info, std::uint64_t dead
   schedule::Outcome outcome = schedule::Outcome::kGo;
   while (result < 0 && outcome == schedule::Outcome::kGo) {
     outcome = schedule::await_signal(*signals, deadline, pc);
-    constexpr timespec kNoTime = {};
-    result = REAL(sigtimedwait)(signals, info, &kNoTime);
+    constexpr timespec kNow = {};
+    result = REAL(sigtimedwait)(signals, info, &kNow);
     if (result < 0 && errno != EAGAIN) break;
   }
   const int error = outcome == schedule::Outcome::kInterrupted ? EINTR : errno;

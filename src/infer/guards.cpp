@@ -19,8 +19,8 @@
 #include "infer/conventions.h"
 #include "infer/discipline.h"
 #include "infer/flow.h"
-#include "infer/readers.h"
 #include "infer/requirements.h"
+#include "infer/wrong_calls.h"
 
 namespace tomos::infer {
 
@@ -353,7 +353,7 @@ class Finder {
           discipline.requirements[i].is_fixed && !classes_[method].method->is_given;
       if (!declared) tell_calls(i, choice);
     }
-    tell_reader_calls();
+    tell_wrong_calls();
     excuse_unshared();
     for (const MethodLock& one : conventions(locks_, classes_, flow_, requirements_)) {
       mutable_method(one.method).requires_held.push_back(one.lock);
@@ -507,15 +507,29 @@ class Finder {
     }
   }
 
-  void tell_reader_calls() {
-    for (const auto& [site, lock] : calls_of_readers(locks_, classes_, flow_)) {
-      excuse(site->expr, Expr::Excused::kReported);
-      Finding made = begin(site->caller, site->expr, "call", name_of(site->callee));
-      made.message = fmt::format("{} writes what {} guards; here only a reader's lock is held",
-                                 name_of(site->callee), locks_.to_string(lock));
-      made.fix = fmt::format("hold {} here{}",
-                             locks_.to_string(substitute(locks_, site->theta, lock)), kAsWriter);
+  void tell_wrong_calls() {
+    const auto tell = [&](const CallSite& site, Kind kind, std::string message, std::string fix) {
+      Finding made = begin(site.caller, site.expr, "call", name_of(site.callee));
+      made.kind = kind;
+      made.message = std::move(message);
+      made.fix = std::move(fix);
       made_.findings.push_back(std::move(made));
+    };
+    const auto seen = [&](const WrongCall& call) {
+      return locks_.to_string(substitute(locks_, call.site->theta, call.lock));
+    };
+    for (const WrongCall& call : calls_of_readers(locks_, classes_, flow_)) {
+      excuse(call.site->expr, Expr::Excused::kReported);
+      tell(*call.site, Kind::kRace,
+           fmt::format("{} writes what {} guards; here only a reader's lock is held",
+                       name_of(call.site->callee), locks_.to_string(call.lock)),
+           fmt::format("hold {} here{}", seen(call), kAsWriter));
+    }
+    for (const WrongCall& call : calls_that_lock_again(locks_, flow_)) {
+      tell(*call.site, Kind::kDeadlock,
+           fmt::format("{} acquires {}, which is held here: it waits for itself",
+                       name_of(call.site->callee), seen(call)),
+           fmt::format("call it without {}, or one that requires it instead", seen(call)));
     }
   }
 

@@ -157,14 +157,30 @@ Violation violation_of(const Task& task, const Touched& first, Address object) {
   return violation;
 }
 
+// Where what was done to the object is kept, if it is. A block touches few things; but if two had
+// to share a place, which depends on where the stack happens to be, nothing would be seen of
+// either.
+Touched* alike(Task& task, Address object) {
+  return &task.block.touched[hash(object) % (kTouched / kTouchedAlike) * kTouchedAlike];
+}
+
 void remember(Task& task, Address object, std::uint32_t size, Kind kind, const Place& place) {
-  task.block.touched[hash(object) % kTouched] = {.object = object,
-                                                 .step = world.area->trial.steps,
-                                                 .pc = place.frames[0],
-                                                 .size = size,
-                                                 .kind = kind,
-                                                 .released = false,
-                                                 .place = place};
+  Touched* const first = alike(task, object);
+  Touched* to = first;
+  for (Touched* one = first; one != first + kTouchedAlike; ++one) {
+    if (one->object == object) {
+      to = one;
+      break;
+    }
+    if (one->step < to->step) to = one;
+  }
+  *to = {.object = object,
+         .step = world.area->trial.steps,
+         .pc = place.frames[0],
+         .size = size,
+         .kind = kind,
+         .released = false,
+         .place = place};
 }
 
 }  // namespace
@@ -176,8 +192,11 @@ bool conflicts(const Turn& one, const Turn& other) {
 
 Touched* touched_in_block(Task& task, Address object) {
   if (!is_inside(task)) return nullptr;
-  Touched& touched = task.block.touched[hash(object) % kTouched];
-  return touched.object == object && touched.step != 0 ? &touched : nullptr;
+  Touched* const first = alike(task, object);
+  for (Touched* one = first; one != first + kTouchedAlike; ++one) {
+    if (one->object == object) return one->step != 0 ? one : nullptr;
+  }
+  return nullptr;
 }
 
 bool is_second_touch(Task& task) {

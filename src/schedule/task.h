@@ -32,6 +32,7 @@ struct Touched {
   Place place;    // only in a replay
 };
 inline constexpr std::size_t kTouched = 64;
+inline constexpr std::size_t kTouchedAlike = 8;  // of one hash
 
 struct BlockState {
   BlockSource source = BlockSource::kNone;
@@ -45,7 +46,8 @@ struct BlockState {
   const char* around_name = nullptr;
   Address around_begin = 0;
   std::uint32_t around_depth = 0;
-  Touched touched[kTouched];  // by hash of the object; a newer one drives an older one out
+  // By hash of the object; of one hash, a newer one drives the oldest out.
+  Touched touched[kTouched];
 };
 
 inline constexpr std::size_t kHeld = 8;

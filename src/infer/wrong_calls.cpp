@@ -1,14 +1,16 @@
-#include "infer/readers.h"
+#include "infer/wrong_calls.h"
 
 #include <algorithm>
 #include <map>
 #include <set>
 
+#include "core/any_object.h"
+
 namespace tomos::infer {
 
 using core::Guard;
 
-std::vector<ReaderCall> calls_of_readers(Locks& locks, const Classes& classes, const Flow& flow) {
+std::vector<WrongCall> calls_of_readers(Locks& locks, const Classes& classes, const Flow& flow) {
   const auto own = [&](HoldsId at, LockId lock) {
     const auto found = flow[at].find(lock);
     return found == flow[at].end() ? Hold() : found->second;
@@ -38,7 +40,7 @@ std::vector<ReaderCall> calls_of_readers(Locks& locks, const Classes& classes, c
   for (const CallSite& site : flow.calls) {
     if (!site.unshared && !site.forked) sites[site.callee].push_back(&site);
   }
-  std::vector<ReaderCall> found;
+  std::vector<WrongCall> found;
   while (!open.empty()) {
     const MethodLock writer = open.back();
     open.pop_back();
@@ -48,7 +50,28 @@ std::vector<ReaderCall> calls_of_readers(Locks& locks, const Classes& classes, c
       add(site->caller, here, site->holds);
     }
   }
-  std::ranges::sort(found, {}, &ReaderCall::site);
+  std::ranges::sort(found, {}, &WrongCall::site);
+  return found;
+}
+
+std::vector<WrongCall> calls_that_lock_again(Locks& locks, const Flow& flow) {
+  std::map<MethodId, std::vector<LockId>> acquired;
+  for (const MethodLock& one : flow.acquiring) {
+    // Of any object: perhaps of another one.
+    if (!core::is_of_any(locks, one.lock)) acquired[one.method].push_back(one.lock);
+  }
+  std::vector<WrongCall> found;
+  for (const CallSite& site : flow.calls) {
+    const auto locked = acquired.find(site.callee);
+    if (locked == acquired.end() || site.forked) continue;
+    for (const LockId lock : locked->second) {
+      const auto held = flow[site.holds].find(substitute(locks, site.theta, lock));
+      // Readers may come twice.
+      if (held == flow[site.holds].end() || held->second.depth == 0 || held->second.shared)
+        continue;
+      found.push_back({.site = &site, .lock = lock});
+    }
+  }
   return found;
 }
 

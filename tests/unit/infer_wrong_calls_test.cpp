@@ -1,5 +1,5 @@
-// Reader's locks: text, what is told of writes under them, and random programs, whose guarded
-// fields a naive interpreter watches.
+// Calls and writes that are wrong for the locks that are held: text, findings, and random programs,
+// whose guarded fields a naive interpreter watches.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -96,6 +96,19 @@ TEST(InferReaders, Calls) {
       "  void bad() { synchronized shared (this.m) { this.clear(); } } }");
   EXPECT_EQ(made.findings,
             Lines({"7:52 C.clear writes what this.m guards; here only a reader's lock is held"}));
+}
+
+TEST(InferWrongCalls, WhoHoldsAMutexWaitsForItself) {
+  const Inferred made = inferred(
+      "class C { mutex m; recursive_mutex r; int f; int g;\n"
+      "  void set() { synchronized (this.m) { this.f = 1; } }\n"
+      "  void twice() { synchronized (this.r) { this.g = 1; } }\n"
+      "  void by_another() { this.set(); }\n"
+      "  void good() { this.set(); synchronized (this.r) { this.twice(); } }\n"
+      "  void other(C c) { synchronized (this.m) { c.set(); } }\n"
+      "  void bad() { synchronized (this.m) { this.f = 2; this.set(); } } }");
+  EXPECT_EQ(made.findings,
+            Lines({"7:57 C.set acquires this.m, which is held here: it waits for itself"}));
 }
 
 // A method under a lock that it does not always take itself, and that others take as readers.

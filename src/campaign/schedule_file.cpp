@@ -128,11 +128,11 @@ constexpr std::array kFollowed = {
     std::pair{schedule::Kind::kNone, "call"},
 };
 
+// `rest` is "a.cpp:12", "a.cpp:12 times 2" or "times 2"; a file may be called "times 2".
 bool has_place(schedule::Kind kind, std::string_view rest) {
   const bool may_have = kind == schedule::Kind::kAtomicRead || kind == schedule::Kind::kAtomicWrite;
   return kind == schedule::Kind::kRead || kind == schedule::Kind::kWrite ||
-         kind == schedule::Kind::kNone ||
-         (may_have && !rest.empty() && !rest.starts_with("times "));
+         kind == schedule::Kind::kNone || (may_have && rest.contains(':'));
 }
 
 // "1 until read account.cpp:12 times 2", what follows "thread".
@@ -375,7 +375,7 @@ std::string to_text(const ScheduleFile& schedule) {
     out += fmt::format("accesses {}\n", settings.accesses ? "on" : "off");
     if (settings.undeclared) out += "undeclared on\n";
     if (!schedule.shows.empty()) {
-      out += fmt::format("shows {} {}\n", schedule.id, escaped(schedule.shows));
+      out += fmt::format("shows {} {}\n", escaped(schedule.id), escaped(schedule.shows));
     }
     out += fmt::format("stretches {}\n", schedule.stretches.size());
     for (const FollowedStretch& stretch : schedule.stretches) out += to_text(stretch) + "\n";
@@ -393,7 +393,7 @@ std::string to_text(const ScheduleFile& schedule) {
     }
   }
   if (!schedule.id.empty()) {
-    out += fmt::format("shows {} {}\n", schedule.id, escaped(schedule.shows));
+    out += fmt::format("shows {} {}\n", escaped(schedule.id), escaped(schedule.shows));
   }
   out += fmt::format("hash {:016x}\nchoices {}\n", schedule.hash, schedule.choices.size());
   for (const schedule::Choice& choice : schedule.choices) {

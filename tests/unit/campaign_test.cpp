@@ -130,19 +130,22 @@ TEST(Campaign, StretchesComeBackAsTheyWere) {
   using schedule::Kind;
   const ScheduleFile written = {
       .settings = {.undeclared = true},
-      .id = "0123456789abcdef",
+      .id = "0123#\n",
       .shows = "it breaks",
       .stretches = {
           {.thread = 0, .kind = Kind::kCreate, .times = 2},
           {.thread = 1, .kind = Kind::kRead, .file = "a times b.cpp", .line = 12},
           {.thread = 2, .kind = Kind::kAtomicWrite},
           {.thread = 2, .kind = Kind::kAtomicRead, .file = "b.cpp", .line = 3, .times = 2},
+          {.thread = 2, .kind = Kind::kAtomicRead, .file = "times 2", .line = 3},
+          {.thread = 2, .kind = Kind::kAtomicRead, .times = 2},
           {.thread = 2, .kind = Kind::kSemaphoreWait, .times = 3},
           {.thread = 1, .kind = Kind::kNone, .file = "c.cpp", .line = 7}}};
   const auto read = parse_schedule(to_text(written), "x.schedule");
   ASSERT_TRUE(read) << read.error().where << read.error().what;
   EXPECT_TRUE(read->words.empty());
   EXPECT_EQ(read->settings, written.settings);
+  EXPECT_EQ(read->id, written.id);
   EXPECT_EQ(read->shows, written.shows);
   EXPECT_EQ(read->stretches, written.stretches);
 }

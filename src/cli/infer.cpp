@@ -320,6 +320,7 @@ int run(const InferOptions& options) {
                                        inference.error().where, inference.error().what));
     inference = infer::Inference{};
   }
+  infer::leave_out_told(inference->findings, guards->findings);
 
   if (options.annotate) {
     std::vector<Finding> findings = guards->findings;

@@ -197,6 +197,13 @@ LockId Classes::protector(const Type& type, LockId self) {
   return type.locks.empty() ? Locks::kNone : type.locks.front();
 }
 
+bool Classes::inherits(const Class& of, std::string_view base) const {
+  return of.name == base || std::ranges::any_of(of.bases, [&](const Type& above) {
+           const Class* const found = find(above.name);
+           return found != nullptr && inherits(*found, base);
+         });
+}
+
 bool Classes::is_subtype(const Type& type, LockId self, const Type& of) {
   if (type.name == of.name) {
     // Builtin classes may leave out the lock that protects them: none.

@@ -78,6 +78,7 @@ class Classes {
   LockId protector(const Type& type, LockId self);
   bool is_reentrant(const Type& type) const { return type.name != "mutex"; }
   bool is_subtype(const Type& type, LockId self, const Type& of);
+  bool inherits(const core::Class& of, std::string_view base) const;  // or is the same
   Type substitute(const Substitution& theta, Type type);
 
   EnvId bind(EnvId env, std::string name, Type type);

@@ -97,24 +97,44 @@ std::string Explainer::display(MethodId method) const {
   return owner + (of.method->kind == core::Method::Kind::kStatic ? "::" : ".") + of.method->name;
 }
 
-Explanation Explainer::explain(NodeId node, const Situation& situation, Basic result) {
-  situation_ = situation;
-  result_ = result;
-  own_ = false;
+Explanation Explainer::explain(NodeId node) {
   around_.clear();
   made_ = {};
   walk(node);
   return std::move(made_);
 }
 
+Explanation Explainer::explain(NodeId node, const Situation& situation, Basic result) {
+  situation_ = situation;
+  all_held_ = false;
+  result_ = result;
+  own_ = false;
+  return explain(node);
+}
+
 Explanation Explainer::explain_own(NodeId node, const Situation& situation) {
   situation_ = situation;
+  all_held_ = false;
   result_ = Basic::kCompound;
   own_ = true;
-  around_.clear();
-  made_ = {};
-  walk(node);
-  return std::move(made_);
+  return explain(node);
+}
+
+Explanation Explainer::explain_own_error(NodeId node, const std::optional<Situation>& situation) {
+  situation_ = situation.value_or(Situation());
+  all_held_ = !situation;
+  result_ = Basic::kError;
+  own_ = true;
+  return explain(node);
+}
+
+bool Explainer::is_broken(MethodId method) const {
+  return !solved_.constraints.is_declared(method) &&
+         judge(solved_.conditionals, solved_.constraints.assigned(method)).basic == Basic::kError;
+}
+
+bool Explainer::is_true(Predicate p) const {
+  return holds(situation_, p) || (all_held_ && p.kind == Predicate::Kind::kHeld);
 }
 
 // In the situation, seen through all that stands around.
@@ -125,8 +145,7 @@ Basic Explainer::evaluate(Atomicity atomicity) {
                     ? solved_.conditionals.assume_held(atomicity, node.lock, true)
                     : solved_.constraints.apply(node, atomicity);
   }
-  return solved_.conditionals.evaluate(atomicity,
-                                       [&](Predicate p) { return holds(situation_, p); });
+  return solved_.conditionals.evaluate(atomicity, [&](Predicate p) { return is_true(p); });
 }
 
 void Explainer::walk(NodeId id) {
@@ -247,7 +266,10 @@ std::string Explainer::object_of(const Expr& expr) const {
 
 void Explainer::leaf(const Node& node, Basic basic) {
   if (basic == Basic::kConst || node.expr == core::kNoExpr) return;
-  if (own_ && basic == Basic::kCompound && node.kind == Node::Kind::kVariable) return;
+  if (own_ && node.kind == Node::Kind::kVariable) {
+    if (basic == Basic::kCompound) return;
+    if (result_ == Basic::kError && basic == Basic::kError && is_broken(node.method)) return;
+  }
   const Expr& of = solved_.program[node.expr];
   Step step = {.basic = basic, .object = object_of(of), .position = of.position};
   const auto op = [&]() -> std::string_view {
@@ -265,7 +287,8 @@ void Explainer::leaf(const Node& node, Basic basic) {
         return "wait";
       case Expr::Kind::kCall:
       case Expr::Kind::kNew:
-        return node.kind == Node::Kind::kVariable ? "call" : "fork";
+        // What begins a thread is never compound itself.
+        return node.kind == Node::Kind::kVariable || basic == Basic::kCompound ? "call" : "fork";
       case Expr::Kind::kAtomic:
         return "transaction";
       default:

@@ -68,6 +68,10 @@ class Explainer {
   Explanation explain(NodeId node, const Situation& situation, Basic result);
   // Why it is compound, apart from calls of what is so itself: perhaps for no other reason.
   Explanation explain_own(NodeId node, const Situation& situation);
+  // Likewise why it is an error; whatever the caller holds, if there is no situation.
+  Explanation explain_own_error(NodeId node, const std::optional<Situation>& situation);
+  // It is an error whatever its caller holds, and nobody said so.
+  bool is_broken(MethodId method) const;
 
   struct Reason {
     // "acquires m again at a.cpp:40:3 after releasing it at a.cpp:31:3: not reducible", down to the
@@ -80,6 +84,8 @@ class Explainer {
   std::string display(MethodId method) const;
 
  private:
+  Explanation explain(NodeId node);
+  bool is_true(Predicate p) const;
   std::string sentence(const Explanation& explanation) const;
   void walk(NodeId id);
   void walk_sync(NodeId id);
@@ -93,6 +99,7 @@ class Explainer {
 
   Solved solved_;
   Situation situation_;
+  bool all_held_ = false;  // besides that
   Basic result_ = Basic::kConst;
   bool own_ = false;
   std::vector<NodeId> around_;  // nodes that say what is known inside them

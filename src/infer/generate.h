@@ -127,7 +127,7 @@ class Generator {
   void locks_for(ExprId call, const std::vector<std::string>& ghosts,
                  const std::vector<LockId>& given, Substitution& theta);
   void invoke(ExprId call, MethodId callee, const Substitution& theta, Steps& out, bool forked);
-  NodeId excused(ExprId call, const core::Method& method, const Substitution& theta, NodeId inner);
+  NodeId called(ExprId call, MethodId callee, const Substitution& theta);
   Atomicity access(const core::Expr& of, const core::Guard& guard, const Substitution& theta,
                    core::Expr::Kind kind);
   bool is_own(const Value& object);

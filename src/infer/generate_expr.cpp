@@ -262,6 +262,9 @@ void Generator::check_type(const Type& type, const core::Position& position) {
 
 void Generator::check_argument(ExprId argument, const Value& value, const Type& wanted) {
   if (failed() || value.type.name.empty() || wanted.name.empty()) return;
+  // Whether a value fits has been seen to by the compiler, except for what it knows nothing of.
+  const bool names_locks = !value.type.locks.empty() || !wanted.locks.empty();
+  if (senseless_ == Senseless::kUnknown && !names_locks) return;
   if (classes_.is_subtype(value.type, value.path, wanted)) return;
   problem(argument, Kind::kRace,
           fmt::format("this is a {}, where a {} is wanted", core::to_text(locks_, value.type),
@@ -312,33 +315,50 @@ void Generator::arguments(ExprId call, std::size_t first, const Method& method, 
   }
 }
 
-// A call without the locks that it requires, as if they were held.
-NodeId Generator::excused(ExprId call, const Method& method, const Substitution& theta,
-                          NodeId inner) {
-  if (program_[call].excused == Expr::Excused::kNo) return inner;
-  std::vector<std::pair<LockId, bool>> facts;
-  facts.reserve(method.requires_held.size());
-  for (const LockId lock : method.requires_held) {
-    facts.emplace_back(substitute(locks_, theta, lock), true);
+// A call without the locks that it requires, as if they were held: what the callee calls them, for
+// here there may be no name, and what they are called here, for the callee may know another.
+NodeId Generator::called(ExprId call, MethodId callee, const Substitution& theta) {
+  const bool is_excused = program_[call].excused != Expr::Excused::kNo;
+  std::vector<std::pair<LockId, bool>> inside;
+  std::vector<std::pair<LockId, bool>> here;
+  if (is_excused) {
+    for (const LockId lock : classes_[callee].method->requires_held) {
+      inside.emplace_back(lock, true);
+      here.emplace_back(substitute(locks_, theta, lock), true);
+    }
   }
+  const auto assume = [&](NodeId inner, std::vector<std::pair<LockId, bool>> facts) {
+    if (!is_excused) return inner;
+    return constraints_.add({.kind = Node::Kind::kAssume,
+                             .expr = call,
+                             .children = {inner},
+                             .facts = std::move(facts)});
+  };
+  const NodeId unknown = assume(
+      constraints_.add({.kind = Node::Kind::kVariable, .expr = call, .method = callee}), inside);
+  const bool has_name =
+      std::ranges::none_of(here, [](const auto& fact) { return fact.first == Locks::kUnknown; });
+  const NodeId made = assume(
+      constraints_.add(
+          {.kind = Node::Kind::kSubstitute, .expr = call, .children = {unknown}, .theta = theta}),
+      here);
+  if (has_name || unknown_ == Unknown::kHarmless) return made;
+  // Perhaps it is another object's lock that is held: nothing is proved by it.
   return constraints_.add(
-      {.kind = Node::Kind::kAssume, .expr = call, .children = {inner}, .facts = std::move(facts)});
+      {.kind = Node::Kind::kJoin, .expr = call, .children = {made, basic(Basic::kCompound, call)}});
 }
 
 void Generator::invoke(ExprId call, MethodId callee, const Substitution& theta, Steps& out,
                        bool forked) {
   const Method& method = *classes_[callee].method;
-  const NodeId unknown =
-      constraints_.add({.kind = Node::Kind::kVariable, .expr = call, .method = callee});
-  const NodeId here = constraints_.add(
-      {.kind = Node::Kind::kSubstitute, .expr = call, .children = {unknown}, .theta = theta});
+  const NodeId here = called(call, callee, theta);
   if (forked) {
     made_.forks.push_back({.node = here, .expr = call, .method = current_});
     made_.forked.push_back(callee);
     out.push_back(basic(unknown_ == Unknown::kShared ? Basic::kAtomic : Basic::kMover, call));
     return;
   }
-  step(call, well_formed(call, excused(call, method, theta, here)), out);
+  step(call, well_formed(call, here), out);
   for (const LockId lock : method.acquires) {
     const LockId taken = substitute(locks_, theta, lock);
     if (count(taken) != kMaybe) set_count(taken, count(taken) + 1);

@@ -97,22 +97,31 @@ class Judge {
       return;
     }
     if (judged.basic == Basic::kError) {
-      finding(id, Kind::kRace, *body, judged.situation, Basic::kError,
-              fmt::format("{} breaks the locking discipline, whatever its caller holds: ",
-                          explainer_.display(id)));
+      breaks(id, *body, std::nullopt,
+             fmt::format("{} breaks the locking discipline, whatever its caller holds: ",
+                         explainer_.display(id)));
     }
+  }
+
+  // What is so because of another method that breaks it is that method's finding.
+  void breaks(MethodId method, NodeId node, const std::optional<Situation>& situation,
+              const std::string& what) {
+    const Explanation why = explainer_.explain_own_error(node, situation);
+    if (why.broken) add(method, Kind::kRace, what, why, explainer_.reason(why));
   }
 
   void cut_method(MethodId id) {
     const auto& body = solved_.generated.bodies[static_cast<std::size_t>(id)];
-    if (!body || solved_.constraints.is_declared(id) || is_forked(id)) return;
+    if (!body || solved_.constraints.is_declared(id) || begins_thread(id)) return;
     const Judged judged = judge(solved_.conditionals, solved_.constraints.assigned(id));
     if (judged.basic != Basic::kCompound) return;
     cut(id, *body, judged.situation, fmt::format("{} is not atomic: ", explainer_.display(id)));
     reported_.push_back(id);
   }
 
-  bool is_forked(MethodId id) const {
+  bool begins_thread(MethodId id) const {
+    const MethodOf& of = solved_.classes[id];
+    if (of.owner == nullptr && explainer_.display(id) == "main") return true;
     return std::ranges::find(solved_.generated.forked, id) != solved_.generated.forked.end();
   }
 
@@ -163,7 +172,29 @@ class Judge {
   void cut(MethodId method, NodeId node, const Situation& situation, const std::string& what) {
     const Explanation why = explainer_.explain_own(node, situation);
     const Explainer::Reason reason = explainer_.reason(why);
-    if (why.broken && !reason.waits) add(method, Kind::kAtomicity, what, why, reason);
+    if (!why.broken || reason.waits) return;
+    add(method, Kind::kAtomicity, what, why, reason);
+    if (!why.commit) return;
+    const auto first = subject(method, why.steps[*why.commit]);
+    const auto second = subject(method, why.steps[*why.broken]);
+    if (first && second && *first != *second) {
+      made_.findings.back().doubt = "the two steps are about different objects";
+    }
+  }
+
+  // The class or the global that a step of the method is about, if that is plain.
+  std::optional<std::string> subject(MethodId method, const Step& step) const {
+    const core::Class* const own = method == kMain ? nullptr : solved_.classes[method].owner;
+    if (step.callee) {
+      const MethodOf& callee = solved_.classes[*step.callee];
+      if (callee.owner == nullptr) return callee.method->name;
+      const bool inherits = own != nullptr && solved_.classes.inherits(*own, callee.owner->name);
+      return inherits ? own->name : callee.owner->name;
+    }
+    const std::size_t dots = static_cast<std::size_t>(std::ranges::count(step.object, '.'));
+    if (dots == 0 && step.object != "this") return step.object;
+    const bool is_own = step.object == "this" || (dots == 1 && step.object.starts_with("this."));
+    return is_own && own != nullptr ? std::optional(own->name) : std::nullopt;
   }
 
   void check(const Part& claim) {
@@ -183,25 +214,24 @@ class Judge {
         solved_.constraints.value(fork.node),
         [&](Predicate p) { return p.kind == Predicate::Kind::kHeld && p.lock == Locks::kThread; });
     if (basic != Basic::kError) return;
-    finding(fork.method, Kind::kRace, fork.node, holds_own, Basic::kError,
-            "a new thread breaks the locking discipline: ");
+    breaks(fork.method, fork.node, holds_own, "a new thread breaks the locking discipline: ");
   }
 
   void main_block(NodeId body) {
     // Nobody can hold anything for main.
     const Basic basic = solved_.conditionals.evaluate(solved_.constraints.value(body),
                                                       [](Predicate) { return false; });
-    if (basic == Basic::kError) {
-      finding(kMain, Kind::kRace, body, {}, Basic::kError, "main breaks the locking discipline: ");
-    }
+    if (basic == Basic::kError)
+      breaks(kMain, body, Situation(), "main breaks the locking discipline: ");
   }
 
   // What an override owes to a declared atomicity.
   void overrides() {
     for (const Constraint& constraint : solved_.constraints.list()) {
       const auto& body = solved_.generated.bodies[static_cast<std::size_t>(constraint.method)];
-      if (!solved_.constraints.is_declared(constraint.method) ||
-          (body && *body == constraint.bound)) {
+      if (body && *body == constraint.bound) continue;
+      if (!solved_.constraints.is_declared(constraint.method)) {
+        unknown_above(constraint);
         continue;
       }
       const Atomicity found = solved_.constraints.value(constraint.bound);
@@ -218,6 +248,30 @@ class Judge {
       }
       made_.findings.push_back(std::move(made));
     }
+  }
+
+  // An override that needs a lock of which those who call what it overrides cannot know.
+  void unknown_above(const Constraint& constraint) {
+    const bool is_error =
+        solved_.conditionals.basic(solved_.constraints.value(constraint.bound)) == Basic::kError;
+    const NodeId bound = constraint.bound;
+    NodeId at = bound;
+    while (solved_.constraints[at].kind != Node::Kind::kVariable) {
+      if (solved_.constraints[at].children.empty()) return;
+      at = solved_.constraints[at].children[0];
+    }
+    const MethodId own = solved_.constraints[at].method;
+    if (!is_error || explainer_.is_broken(own)) return;
+    const Judged judged = judge(solved_.conditionals, solved_.constraints.assigned(own));
+    if (judged.needed.empty()) return;
+    Finding made = begin(own, Kind::kRace);
+    made.message = fmt::format("{} requires {}, of which those who call {} know nothing",
+                               explainer_.display(own), solved_.locks.to_string(judged.needed[0]),
+                               explainer_.display(constraint.method));
+    made.events.push_back({.op = "override", .location = location(position_of(own))});
+    made.events.push_back(
+        {.op = "overridden", .location = location(position_of(constraint.method))});
+    made_.findings.push_back(std::move(made));
   }
 
   Finding begin(MethodId method, Kind kind) const {
@@ -282,6 +336,16 @@ Result<void> solve_constraints(const core::Program& program, Unknown unknown, Se
 }
 
 }  // namespace
+
+void leave_out_told(std::vector<Finding>& found, const std::vector<Finding>& told) {
+  std::erase_if(found, [&](const Finding& finding) {
+    return finding.kind == Kind::kRace && !finding.events.empty() &&
+           std::ranges::any_of(told, [&](const Finding& other) {
+             return other.kind == Kind::kRace && !other.events.empty() &&
+                    other.events.front().location == finding.events.back().location;
+           });
+  });
+}
 
 Result<Inference> infer_atomicities(const core::Program& program, Senseless senseless) {
   Inference made;

@@ -51,4 +51,7 @@ struct Inference {
 Result<Inference> infer_atomicities(const core::Program& program,
                                     Senseless senseless = Senseless::kRefused);
 
+// Drops the races at places where another finding is told already.
+void leave_out_told(std::vector<Finding>& found, const std::vector<Finding>& told);
+
 }  // namespace tomos::infer

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <utility>
 
@@ -330,6 +331,10 @@ void Requirements::expand(std::size_t index) {
     }
     uses.push_back(use);
   }
+  for (const CallSite* site : unknowing_calls(method, lock)) {
+    uses.push_back({.site = site, .status = Status::kBroken});
+    ++broken;
+  }
   // What most callers do not heed is no requirement; what nearly all do is one.
   const std::int64_t lack = kBrokenCall * (static_cast<std::int64_t>(broken) -
                                            static_cast<std::int64_t>(held) / kHeldForOneBroken);
@@ -351,6 +356,23 @@ bool Requirements::is_of_object(MethodId method, LockId lock) const {
   return owner != nullptr && std::ranges::find(owner->ghosts, root.name) != owner->ghosts.end();
 }
 
+// Those of an overridden method that has no words for the lock.
+std::vector<const CallSite*> Requirements::unknowing_calls(MethodId method, LockId lock) {
+  std::vector<const CallSite*> found;
+  const auto at = overridden_.find(method);
+  if (at == overridden_.end()) return found;
+  for (const MethodId overridden : at->second) {
+    const LockId there = seen_from(method, overridden, lock);
+    if (there == Locks::kAlways) continue;
+    if (there != Locks::kUnknown && can_require(overridden, there)) continue;
+    const auto calls = calls_.find(overridden);
+    if (calls == calls_.end()) continue;
+    std::ranges::copy_if(calls->second, std::back_inserter(found),
+                         [](const CallSite* site) { return !site->unshared; });
+  }
+  return found;
+}
+
 // What the overridden method must require so that its callers know.
 void Requirements::above(std::size_t index) {
   const auto [method, lock] = keys_[index];
@@ -359,12 +381,7 @@ void Requirements::above(std::size_t index) {
   for (const MethodId overridden : at->second) {
     const LockId there = seen_from(method, overridden, lock);
     if (there == Locks::kAlways) continue;
-    if (there == Locks::kUnknown || !can_require(overridden, there)) {
-      const auto calls = calls_.find(overridden);
-      if (calls == calls_.end()) continue;
-      list_[index].cost += kBrokenCall * static_cast<std::int64_t>(calls->second.size());
-      continue;
-    }
+    if (there == Locks::kUnknown || !can_require(overridden, there)) continue;
     const std::size_t required = require(overridden, there);
     list_[index].entail.push_back(required);
     list_[index].cost =

@@ -87,6 +87,7 @@ class Requirements {
   void find_back_pointers();
   void drop_unheeded();
   void expand(std::size_t index);
+  std::vector<const CallSite*> unknowing_calls(MethodId method, LockId lock);
   void above(std::size_t index);
   LockId seen_from(MethodId overriding, MethodId overridden, LockId lock);
 

@@ -30,7 +30,7 @@ Machine::Machine(const Program& program, const MachineOptions& options)
       packing_(program, tracked_),
       symmetry_(program, tracked_),
       independence_(program),
-      state_(program.fields + Graph::size(program.threads.size(), tracked_)),
+      state_(packing_.size()),
       next_(state_.size()),
       made_(state_.size()),
       passed_(state_.size()),

@@ -4,6 +4,8 @@
 #include <bit>
 #include <numeric>
 
+#include "model/lanes.h"
+
 namespace tomos::model {
 
 namespace {
@@ -20,7 +22,12 @@ std::uint64_t mixed(std::uint64_t value) {
 Symmetry::Symmetry(const Program& program, std::size_t tracked)
     : program_(program), tracked_(tracked), old_(program.fields) {
   for (const ThreadInfo& thread : program.threads) {
-    rows_.push_back({.first = thread.field, .size = 1 + program.codes[thread.code].locals.size()});
+    const std::size_t size = 1 + program.codes[thread.code].locals.size();
+    const std::size_t beyond = (kLanes - size % kLanes) % kLanes;
+    rows_.push_back({.first = thread.field,
+                     .size = size,
+                     .groups = (size + beyond) / kLanes,
+                     .last = ~std::uint64_t{0} >> (16 * beyond)});
   }
   for (std::size_t first = 0; first < program.threads.size(); ++first) {
     std::vector<std::uint8_t> members;
@@ -31,7 +38,7 @@ Symmetry::Symmetry(const Program& program, std::size_t tracked)
     }
     if (members.size() > 1 && members.front() == first) groups_.push_back(std::move(members));
   }
-  for (std::size_t i = 0; i < program.fields + Graph::kSets * tracked; ++i) {
+  for (std::size_t i = 0; i < program.fields + tracked; ++i) {
     factors_.push_back(mixed(i + 1) | 1U);
   }
 }
@@ -40,18 +47,23 @@ Symmetry::Keys Symmetry::keys_of(const Graph& graph, const std::vector<Value>& v
   const std::size_t count = program_.threads.size();
   Keys own{};
   for (std::size_t t = 0; t < count; ++t) {
-    const Value* const row = &values[rows_[t].first];
+    const Row& row = rows_[t];
     std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < rows_[t].size; ++i) sum += row[i] * factors_[i];
+    for (std::size_t i = 0; i < row.groups; ++i) {
+      const std::uint64_t mask = i + 1 == row.groups ? row.last : ~std::uint64_t{0};
+      sum += (lanes(&values[row.first + i * kLanes]) & mask) * factors_[i];
+    }
     own[t] = sum;
   }
   for (std::size_t i = program_.first_lock; i < program_.first_lock + program_.locks.size(); ++i) {
     if (values[i] != 0) own[values[i] - 1U] += factors_[i];
   }
   if (tracked_ == 0) return own;
-  for (std::size_t i = 0; i < Graph::kSets * tracked_; ++i) {
+  for (std::size_t i = 0; i < tracked_; ++i) {
+    const std::uint64_t sets = lanes(graph.labels() + i * Graph::kSets);
+    if (sets == 0) continue;
     const std::uint64_t factor = factors_[program_.fields + i];
-    each(graph.labels()[i], [&](std::size_t t) { own[t] += factor; });
+    for (std::size_t t = 0; t < count; ++t) own[t] += ((sets >> t) & kLaneOnes) * factor;
   }
   Keys all{};
   for (std::size_t t = 0; t < count; ++t) own[t] = mixed(own[t] + (graph.entered(t) ? 1 : 0));

@@ -37,10 +37,12 @@ class Symmetry {
   struct Row {  // of a thread: its fields
     std::size_t first = 0;
     std::size_t size = 0;
+    std::size_t groups = 0;  // of four
+    std::uint64_t last = 0;  // what of the last group is the thread's
   };
   std::vector<Row> rows_;
   std::vector<std::vector<std::uint8_t>> groups_;  // of more than one thread
-  std::vector<std::uint64_t> factors_;             // by field, then by label
+  std::vector<std::uint64_t> factors_;             // by field, then by variable of the monitor
   std::vector<Value> old_;
 };
 

@@ -10,13 +10,13 @@ namespace tomos::model {
 
 namespace {
 
-// Nobody waits for what is not one of these, unless it is for a value: then there is a conflict.
+// Nobody waits for what is one of these, unless it is for a value: then there is a conflict.
 bool may_wake(const Edge& edge) {
-  const Edge::Kind kind = edge.kind;
-  const bool is_quiet = kind == Edge::Kind::kAssign || kind == Edge::Kind::kAssert ||
-                        kind == Edge::Kind::kAcquire || kind == Edge::Kind::kHeld ||
-                        kind == Edge::Kind::kJoin;
-  return !is_quiet || edge.target == kEnded;
+  constexpr auto kQuiet =
+      [](auto... kinds) { return ((1U << static_cast<unsigned>(kinds)) | ...); }(
+          Edge::Kind::kAssign, Edge::Kind::kAssert, Edge::Kind::kAcquire, Edge::Kind::kHeld,
+          Edge::Kind::kJoin);
+  return ((kQuiet >> static_cast<unsigned>(edge.kind)) & 1U) == 0 || edge.target == kEnded;
 }
 
 std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
@@ -30,6 +30,7 @@ Machine::Machine(const Program& program, const MachineOptions& options)
       packing_(program, tracked_),
       symmetry_(program, tracked_),
       independence_(program),
+      plain_steps_(program),
       state_(packing_.size()),
       next_(state_.size()),
       made_(state_.size()),
@@ -37,7 +38,11 @@ Machine::Machine(const Program& program, const MachineOptions& options)
       packed_(packing_.words()) {
   for (const Code& code : program.codes) {
     std::vector<Graph::Future>& futures = futures_.emplace_back();
+    std::vector<Ways>& ways = ways_.emplace_back();
     for (const Location& location : code.locations) {
+      ways.push_back(location.facts.forks     ? Ways::kForks
+                     : location.facts.one_way ? Ways::kOne
+                                              : Ways::kSome);
       Graph::Future future;
       for (std::size_t x = 0; x < tracked_; ++x) {
         const std::size_t variable = program.tracked[x];
@@ -51,14 +56,25 @@ Machine::Machine(const Program& program, const MachineOptions& options)
     const ThreadInfo& info = program.threads[t];
     rows_[t] = {.field = info.field,
                 .code = program.codes[info.code].locations.data(),
-                .futures = futures_[info.code].data()};
+                .futures = futures_[info.code].data(),
+                .ways = ways_[info.code].data()};
+  }
+  for (const Variable& variable : program.variables) {
+    tracked_as_.push_back(
+        static_cast<std::int16_t>(options.serializability ? variable.tracked : -1));
+    is_hidden_.push_back(variable.hidden ? 1 : 0);
   }
 }
 
 // ---- evaluation ----
 
 void Machine::note(Op op, std::size_t object) {
-  events_.push_back({.op = op, .object = static_cast<std::uint16_t>(object)});
+  if (records_) events_.push_back({.op = op, .object = static_cast<std::uint16_t>(object)});
+}
+
+void Machine::note_access(Op op, std::size_t variable) {
+  if (tracked_as_[variable] < 0 && (!records_ || is_hidden_[variable] != 0)) return;
+  events_.push_back({.op = op, .object = static_cast<std::uint16_t>(variable)});
 }
 
 // Where the cell's value stands; -1 if there is no such element.
@@ -101,7 +117,7 @@ std::int32_t Machine::value(std::int32_t at) {
       if (where < 0) return 0;
       if (!cell.local) {
         looks_ = true;
-        if (!program_.variables[index(where)].hidden) note(Op::kRead, index(where));
+        note_access(Op::kRead, index(where));
       }
       return cell.type.low + (*from_)[index(where)];
     }
@@ -165,16 +181,9 @@ Machine::Outcome Machine::assign(const Edge& edge) {
     if (!holds) return Outcome::kBlocked;
   }
   begin_change();
-  std::array<std::pair<std::int32_t, std::int32_t>, 4> few;
-  std::vector<std::pair<std::int32_t, std::int32_t>> many;
-  std::span<std::pair<std::int32_t, std::int32_t>> writes(few);
-  if (edge.assignments.size() > few.size()) {
-    many.resize(edge.assignments.size());
-    writes = many;
-  }
   // All is read before anything is written.
-  for (std::size_t i = 0; i < edge.assignments.size(); ++i) {
-    const Assignment& one = edge.assignments[i];
+  writes_.clear();
+  for (const Assignment& one : edge.assignments) {
     const Cell& cell = program_.cells[index(one.cell)];
     const std::int32_t result = value(one.node);
     const std::int32_t where = field(cell);
@@ -182,14 +191,12 @@ Machine::Outcome Machine::assign(const Edge& edge) {
       failure_ = Failure::kRange;
     }
     if (failure_ != Failure::kNone) return Outcome::kFailed;
-    writes[i] = {where, result - cell.type.low};
+    writes_.emplace_back(where, result - cell.type.low);
   }
-  for (std::size_t i = 0; i < edge.assignments.size(); ++i) {
-    (*to_)[index(writes[i].first)] = static_cast<Value>(writes[i].second);
-    const Cell& cell = program_.cells[index(edge.assignments[i].cell)];
-    if (!cell.local && !program_.variables[index(writes[i].first)].hidden) {
-      note(Op::kWrite, index(writes[i].first));
-    }
+  for (const auto& [where, result] : writes_) {
+    (*to_)[index(where)] = static_cast<Value>(result);
+    // Behind the shared variables are those of threads.
+    if (index(where) < tracked_as_.size()) note_access(Op::kWrite, index(where));
   }
   return Outcome::kDone;
 }
@@ -207,7 +214,7 @@ Machine::Outcome Machine::relate(const Edge& edge) {
   if (edge.touched < 0) return Outcome::kDone;
   const std::int32_t where = field(program_.cells[index(edge.touched)]);
   if (where < 0) return Outcome::kFailed;
-  note(edge.writes ? Op::kWrite : Op::kRead, index(where));
+  note_access(edge.writes ? Op::kWrite : Op::kRead, index(where));
   return Outcome::kDone;
 }
 
@@ -320,7 +327,7 @@ Machine::Outcome Machine::attempt(std::size_t thread, const Location& here, cons
     Graph monitor = graph(*to_);
     for (const Step::Event& event : events_) {
       if (event.op != Op::kRead && event.op != Op::kWrite) continue;
-      const std::int32_t tracked = program_.variables[event.object].tracked;
+      const std::int32_t tracked = tracked_as_[event.object];
       if (tracked < 0) continue;
       graph_changed_ = true;
       if (monitor.access(thread, inside, index(tracked), event.op == Op::kWrite)) {
@@ -350,6 +357,7 @@ template <class Visit>
 void Machine::each_step(std::size_t thread, Visit visit) {
   const std::uint16_t place = (*from_)[rows_[thread].field];
   const Location& here = location(*from_, thread);
+  const bool goes_one_way = one_way(*from_, thread);  // before `from_` is changed
   for (std::size_t i = 0; i < here.edges.size(); ++i) {
     choices_.clear();
     do {
@@ -362,12 +370,25 @@ void Machine::each_step(std::size_t thread, Visit visit) {
                           .events = events_});
       }
       const bool goes_on = visit(outcome);
-      if (!goes_on || here.facts.one_way) return;
+      if (!goes_on || goes_one_way) return;
     } while (next_choice());
   }
 }
 
 // ---- reduction ----
+
+bool Machine::take_plain_steps(std::vector<Value>& values, std::size_t thread) {
+  const PlainSteps::Taken taken = plain_steps_.take(values, thread);
+  if (taken.steps == 0) return false;
+  steps_taken_ += taken.steps;
+  if (tracked_ == 0) return true;
+  graph_changed_ = graph_changed_ || taken.narrows;
+  if (Graph monitor = graph(values); taken.ends && monitor.entered(thread)) {
+    monitor.end(thread);
+    graph_changed_ = true;
+  }
+  return true;
+}
 
 Failure Machine::pass_through(std::vector<Value>& values) {
   const std::size_t threads = program_.threads.size();
@@ -378,10 +399,14 @@ Failure Machine::pass_through(std::vector<Value>& values) {
   // first one has the same before it and wakes nobody.
   for (std::size_t t = moved, asked = 0; asked < threads; t = t + 1 < threads ? t + 1 : 0) {
     if (t != moved && !wakes_ && independence_.future(values, moved) == future_) break;
+    if (!records_ && take_plain_steps(values, t)) {
+      asked = 0;
+      wakes_ = wakes_ || t != moved;
+    }
     ++asked;
-    if (location(values, t).facts.forks) continue;
+    if (forks(values, t)) continue;
     if (((chooses >> t) & 1U) != 0 || !independence_.of(values, t)) continue;
-    const bool in_place = location(values, t).facts.one_way;
+    const bool in_place = one_way(values, t);
     from_ = &values;
     to_ = in_place ? &values : &made_;
     const std::size_t recorded = steps_.size();
@@ -493,7 +518,7 @@ void Machine::expand(std::span<const std::uint64_t> state, const Sink& sink) {
     for (std::size_t t = 0; t < program_.threads.size(); ++t) {
       if (!independence_.of(state_, t)) continue;
       from_ = &state_;
-      bool can_move = location(state_, t).facts.forks;
+      bool can_move = forks(state_, t);
       steps_.clear();
       if (!can_move) {
         each_step(t, [&](Outcome) {

@@ -29,6 +29,7 @@
 #include "model/graph.h"
 #include "model/independence.h"
 #include "model/packing.h"
+#include "model/plain_steps.h"
 #include "model/program.h"
 #include "model/symmetry.h"
 
@@ -104,6 +105,12 @@ class Machine {
   const Location& location(const std::vector<Value>& values, std::size_t thread) const {
     return rows_[thread].code[values[rows_[thread].field]];
   }
+  bool forks(const std::vector<Value>& values, std::size_t thread) const {
+    return rows_[thread].ways[values[rows_[thread].field]] == Ways::kForks;
+  }
+  bool one_way(const std::vector<Value>& values, std::size_t thread) const {
+    return rows_[thread].ways[values[rows_[thread].field]] == Ways::kOne;
+  }
 
   // Evaluation, in `from_`.
   std::int32_t value(std::int32_t node);
@@ -121,6 +128,7 @@ class Machine {
   Outcome start(const Edge& edge);
   void notify(const Edge& edge);
   void note(Op op, std::size_t object);
+  void note_access(Op op, std::size_t variable);
   void begin_change() {
     if (to_ != from_) std::ranges::copy(*from_, to_->begin());
   }
@@ -129,6 +137,7 @@ class Machine {
 
   // Goes on from `values`, where `thread_` has come, as long as there is just one step to take.
   Failure pass_through(std::vector<Value>& values);
+  bool take_plain_steps(std::vector<Value>& values, std::size_t thread);
   void hand_over(std::vector<Value>& values, const Sink& sink);
   void report(Failure failure, const Sink& sink);
   bool is_ruled_out(const std::vector<Value>& values, std::size_t thread);
@@ -140,13 +149,20 @@ class Machine {
   Packing packing_;
   Symmetry symmetry_;
   Independence independence_;
-  struct Row {  // of a thread
+  PlainSteps plain_steps_;
+  // What is asked at every step stands together, away from what is asked once.
+  enum class Ways : std::uint8_t { kSome, kOne, kForks };  // Facts: one_way, forks
+  struct Row {                                             // of a thread
     std::size_t field = 0;
     const Location* code = nullptr;
     const Graph::Future* futures = nullptr;
+    const Ways* ways = nullptr;
   };
   std::array<Row, kMostThreads> rows_;
   std::vector<std::vector<Graph::Future>> futures_;  // by code and place
+  std::vector<std::vector<Ways>> ways_;
+  std::vector<std::int16_t> tracked_as_;  // by variable: its number in the monitor, or -1
+  std::vector<std::uint8_t> is_hidden_;   // by variable
 
   std::vector<Value> state_;  // the one that is expanded
   std::vector<Value> next_;
@@ -160,7 +176,8 @@ class Machine {
   std::uint32_t future_ = 0;   // what it could do before (independence.h)
   bool looks_ = false;         // a shared variable was asked for its value
   Failure failure_ = Failure::kNone;
-  std::vector<Step::Event> events_;
+  std::vector<Step::Event> events_;  // accesses that the monitor knows; if recorded, all
+  std::vector<std::pair<std::int32_t, std::int32_t>> writes_;   // of an assignment: field, value
   std::vector<std::pair<std::int32_t, std::int32_t>> choices_;  // taken, of how many
   std::size_t choice_ = 0;
   std::vector<std::uint64_t> packed_;

@@ -92,6 +92,7 @@ void Packing::add(std::vector<Group>& groups, std::size_t at, std::uint64_t mask
                     .at = static_cast<std::uint16_t>(at),
                     .word = static_cast<std::uint16_t>(bits_ / 64),
                     .shift = static_cast<std::uint8_t>(bits_ % 64),
+                    .count = static_cast<std::uint8_t>(count),
                     .spills = bits_ % 64 + count > 64});
   bits_ += count;
 }
@@ -100,11 +101,16 @@ void Packing::add(std::vector<Group>& groups, std::size_t at, std::uint64_t mask
 // none, each alone, and CRead with SWrite. They fit in three bits.
 template <bool kInstructions>
 void Packing::pack_with(const Value* values, std::uint64_t* words) const {
-  std::fill_n(words, words_, 0);
+  std::uint64_t full = 0;
+  unsigned used = 0;
   const auto put = [&](const Group& group, std::uint64_t word) {
     const std::uint64_t bits = gathered<kInstructions>(word, group.mask);
-    words[group.word] |= bits << group.shift;
-    if (group.spills) words[group.word + 1] |= bits >> (64U - group.shift);
+    full |= bits << used;
+    used += group.count;
+    if (used < 64) return;
+    *words++ = full;
+    used -= 64;
+    full = used == 0 ? 0 : bits >> (group.count - used);
   };
   for (const Group& group : values_) put(group, lanes(values + group.at));
   for (const Group& group : labels_) {
@@ -117,6 +123,7 @@ void Packing::pack_with(const Value* values, std::uint64_t* words) const {
     const std::uint64_t read = label[Graph::kSRead] | (c_read & s_write);
     put(group, c | write << 16U | read << 32U);
   }
+  if (used > 0 || bits_ == 0) *words = full;
 }
 
 template <bool kInstructions>

@@ -34,7 +34,8 @@ class Packing {
     std::uint16_t at = 0;
     std::uint16_t word = 0;
     std::uint8_t shift = 0;
-    bool spills = false;  // into the next word
+    std::uint8_t count = 0;  // of bits
+    bool spills = false;     // into the next word
   };
   void add(std::vector<Group>& groups, std::size_t at, std::uint64_t mask);
   template <bool kInstructions>

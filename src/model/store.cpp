@@ -34,8 +34,13 @@ void Shard::begin_level() {
 
 void Shard::expect_soon(std::uint64_t hash) const {
   if (slots_.empty()) return;
-  const std::uint32_t slot = slots_[place(hash)];
-  if (slot != 0) __builtin_prefetch(record((slot & kNumberMask) - 1));
+  for (std::size_t at = place(hash); slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
+    if ((slots_[at] & ~kNumberMask) != tag(hash)) continue;
+    const std::uint64_t* const kept = record((slots_[at] & kNumberMask) - 1);
+    __builtin_prefetch(kept);
+    __builtin_prefetch(kept + kept_ - 1);  // it may be on two lines
+    return;
+  }
 }
 
 bool Shard::is(std::uint32_t number, std::span<const std::uint64_t> state,

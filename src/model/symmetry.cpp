@@ -38,7 +38,7 @@ Symmetry::Symmetry(const Program& program, std::size_t tracked)
     }
     if (members.size() > 1 && members.front() == first) groups_.push_back(std::move(members));
   }
-  for (std::size_t i = 0; i < program.fields + tracked; ++i) {
+  for (std::size_t i = 0; i < program.fields + (tracked + 15) / 16; ++i) {
     factors_.push_back(mixed(i + 1) | 1U);
   }
 }
@@ -46,27 +46,29 @@ Symmetry::Symmetry(const Program& program, std::size_t tracked)
 Symmetry::Keys Symmetry::keys_of(const Graph& graph, const std::vector<Value>& values) const {
   const std::size_t count = program_.threads.size();
   Keys own{};
-  for (std::size_t t = 0; t < count; ++t) {
-    const Row& row = rows_[t];
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < row.groups; ++i) {
-      const std::uint64_t mask = i + 1 == row.groups ? row.last : ~std::uint64_t{0};
-      sum += (lanes(&values[row.first + i * kLanes]) & mask) * factors_[i];
-    }
-    own[t] = sum;
-  }
   for (std::size_t i = program_.first_lock; i < program_.first_lock + program_.locks.size(); ++i) {
     if (values[i] != 0) own[values[i] - 1U] += factors_[i];
   }
-  if (tracked_ == 0) return own;
-  for (std::size_t i = 0; i < tracked_; ++i) {
-    const std::uint64_t sets = lanes(graph.labels() + i * Graph::kSets);
-    if (sets == 0) continue;
-    const std::uint64_t factor = factors_[program_.fields + i];
-    for (std::size_t t = 0; t < count; ++t) own[t] += ((sets >> t) & kLaneOnes) * factor;
+  for (std::size_t t = 0; t < count; ++t) {
+    const Row& row = rows_[t];
+    const Value* at = &values[row.first];
+    std::uint64_t sum = own[t];
+    for (std::size_t i = 0; i + 1 < row.groups; ++i, at += kLanes) sum += lanes(at) * factors_[i];
+    sum += (lanes(at) & row.last) * factors_[row.groups - 1];
+    // Of as many variables as a lane has bits, the labels of the thread are one word.
+    for (std::size_t first = 0; first < tracked_; first += 16) {
+      const Value* const labels = graph.labels() + first * Graph::kSets;
+      std::uint64_t word = 0;
+      for (std::size_t i = 0; i < std::min<std::size_t>(16, tracked_ - first); ++i) {
+        word |= ((lanes(labels + i * Graph::kSets) >> t) & kLaneOnes) << i;
+      }
+      sum += word * factors_[program_.fields + first / 16];
+    }
+    own[t] = sum;
   }
-  Keys all{};
+  if (tracked_ == 0) return own;
   for (std::size_t t = 0; t < count; ++t) own[t] = mixed(own[t] + (graph.entered(t) ? 1 : 0));
+  Keys all{};
   for (std::size_t t = 0; t < count; ++t) {
     all[t] += own[t];
     each(graph.before(t), [&](std::size_t other) {

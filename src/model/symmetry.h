@@ -42,7 +42,7 @@ class Symmetry {
   };
   std::vector<Row> rows_;
   std::vector<std::vector<std::uint8_t>> groups_;  // of more than one thread
-  std::vector<std::uint64_t> factors_;             // by field, then by variable of the monitor
+  std::vector<std::uint64_t> factors_;             // by field, then by 16 variables of the monitor
   std::vector<Value> old_;
 };
 

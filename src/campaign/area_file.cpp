@@ -96,6 +96,7 @@ void AreaFile::read(Trial& trial, bool with_choices) const {
   trial.doubtful = from.doubtful;
   trial.warnings = from.warnings;
   trial.diverged_at = from.diverged_at;
+  trial.followed = from.followed;
   trial.let_go.assign(from.let_go, ::strnlen(from.let_go, sizeof(from.let_go)));
   trial.violations = copied(from.violations, from.violation_count, schedule::kMaxViolations);
   trial.waiting = copied(from.waiting, from.waiting_count, schedule::kMaxWaiting);

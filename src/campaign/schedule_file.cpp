@@ -12,6 +12,7 @@
 #include <set>
 #include <utility>
 
+#include "campaign/schedule_text.h"
 #include "symbols/lines.h"
 
 namespace tomos::campaign {
@@ -20,59 +21,6 @@ namespace {
 
 constexpr std::string_view kFirstLine = "tomos-schedule 1";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\\') {
-      out += "\\\\";
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (static_cast<unsigned char>(c) < ' ' || c == 0x7f || c == '#') {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    } else {
-      out += c;
-    }
-  }
-  if (out.ends_with(' ')) out.replace(out.size() - 1, 1, "\\x20");  // would be cut off
-  return out;
-}
-
-std::optional<std::string> unescaped(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\') {
-      out += text[i];
-      continue;
-    }
-    const char kind = ++i < text.size() ? text[i] : '\0';
-    if (kind == '\\') {
-      out += '\\';
-    } else if (kind == 'n') {
-      out += '\n';
-    } else if (kind == 'x' && i + 2 < text.size()) {
-      unsigned value = 0;
-      const char* begin = text.data() + i + 1;
-      const auto [stop, error] = std::from_chars(begin, begin + 2, value, 16);
-      if (error != std::errc() || stop != begin + 2) return std::nullopt;
-      out += static_cast<char>(value);
-      i += 2;
-    } else {
-      return std::nullopt;
-    }
-  }
-  return out;
-}
-
-template <class T>
-std::optional<T> number(std::string_view text, int base = 10) {
-  T value = 0;
-  const char* begin = text.data();
-  const char* end = begin + text.size();
-  const auto [stop, error] = std::from_chars(begin, end, value, base);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
 std::optional<double> part(std::string_view text) {
   double value = 0;
   const char* begin = text.data();
@@ -80,14 +28,6 @@ std::optional<double> part(std::string_view text) {
   const auto [stop, error] = std::from_chars(begin, end, value);
   if (error != std::errc() || stop != end || !(value >= 0 && value <= 1)) return std::nullopt;
   return value;
-}
-
-// The first word, and what follows it.
-std::pair<std::string_view, std::string_view> split_word(std::string_view line) {
-  const std::size_t end = std::min(line.find(' '), line.size());
-  std::string_view rest = line.substr(end);
-  if (!rest.empty()) rest.remove_prefix(1);
-  return {line.substr(0, end), rest};
 }
 
 // "1 step 5 next 2 preempts", what follows "thread".
@@ -173,6 +113,7 @@ class Parser {
     if (word == "thread" && seen_.contains("stretches")) return take_stretch(value);
     if (word == "thread") return take_choice(value);
     if (word == "place") return take_place(value);
+    if (finding_.takes(word)) return finding_.take(word, value);
     if (word != "argument" && !seen_.insert(std::string(word)).second) {
       return fmt::format("'{}' stands here a second time", word);
     }
@@ -221,6 +162,7 @@ class Parser {
 
   ScheduleFile result() && {
     schedule_.profile = std::move(profile_);
+    schedule_.finding = std::move(finding_).result(schedule_.shows);
     return std::move(schedule_);
   }
 
@@ -302,6 +244,7 @@ class Parser {
   std::shared_ptr<schedule::Profile> profile_;
   std::uint32_t count_ = 0;
   std::set<std::string> seen_;
+  FindingReader finding_;
 };
 
 Error damaged(const std::string& where, std::string what) {
@@ -377,6 +320,7 @@ std::string to_text(const ScheduleFile& schedule) {
     if (!schedule.shows.empty()) {
       out += fmt::format("shows {} {}\n", escaped(schedule.id), escaped(schedule.shows));
     }
+    if (schedule.finding) out += to_lines(*schedule.finding);
     out += fmt::format("stretches {}\n", schedule.stretches.size());
     for (const FollowedStretch& stretch : schedule.stretches) out += to_text(stretch) + "\n";
     return out;

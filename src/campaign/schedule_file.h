@@ -24,10 +24,18 @@
 //
 //     tomos-schedule 1
 //     accesses on
+//     shows 5d1c... withdraw is not atomic: ...
+//     found serializability R-W-R
+//     block T1 account.cpp:10:3 withdraw
+//     step T1 read account.cpp:12:7 balance 0
+//     edge 0 1
 //     stretches 3
 //     thread 0 until create times 2
 //     thread 1 until read account.cpp:12
 //     thread 2 until unlock times 2
+//
+// "found" and what follows it is the violation that this run is (a thread, operation, place,
+// variable and number of its block for each step): a program that goes all the way has done it.
 //
 // The thread goes on until it has done so; then the next line counts. Accesses have a place, that
 // of an operation of an atomic (atomic-read, atomic-write) is the line that calls it. Other
@@ -41,6 +49,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +57,7 @@
 #include "campaign/settings.h"
 #include "campaign/trial.h"
 #include "event/error.h"
+#include "report/finding.h"
 
 namespace tomos::campaign {
 
@@ -74,6 +84,7 @@ struct ScheduleFile {
   std::uint64_t hash = 0;
   std::vector<schedule::Choice> choices;
   std::vector<FollowedStretch> stretches;  // instead of a seed, a hash and choices
+  std::optional<Finding> finding;          // what the program has done after all stretches
 
   // Not for stretches: see follow().
   Order order() const;

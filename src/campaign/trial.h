@@ -50,6 +50,7 @@ struct Trial {
   std::uint32_t doubtful = 0;
   std::uint32_t warnings = 0;
   std::uint64_t diverged_at = 0;
+  std::uint64_t followed = 0;  // stretches, of Strategy::kFollow
   std::string let_go;
 
   std::vector<schedule::Violation> violations;

@@ -272,9 +272,7 @@ int run(const ModelOptions& options) {
     }
     report.stats.events = found.events.size();
     if (!options.schedule.empty()) {
-      auto schedule = schedule_of(*loaded, result);
-      schedule.id = finding->id();
-      schedule.shows = finding->message;
+      const auto schedule = schedule_of(*loaded, result, *finding);
       if (const auto done = write_text(options.schedule, to_text(schedule)); !done) {
         return refuse(done.error());
       }

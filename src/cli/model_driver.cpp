@@ -134,6 +134,20 @@ std::optional<campaign::FollowedStretch> seen_in(const DriverProgram& driver,
   return std::nullopt;
 }
 
+// Whether it may be a step of the finding: one that looks like it.
+bool is_of(const Finding& finding, const model::Program& program, const model::Step& step) {
+  const model::ThreadInfo& thread = program.threads[step.thread];
+  const model::Location& here = program.codes[thread.code].locations[step.location];
+  const model::Origin origin = program.origin(here.edges[step.edge].place);
+  return std::ranges::any_of(finding.events, [&](const Finding::Event& one) {
+    return one.thread == thread.name && one.location.file == origin.file &&
+           one.location.line == origin.place.line &&
+           std::ranges::any_of(step.events, [&](const model::Step::Event& event) {
+             return is_access(event.op) && one.op == (event.op == Op::kRead ? "read" : "write");
+           });
+  });
+}
+
 // The steps that a thread does in a row: until the last of them.
 void add_stretch(campaign::ScheduleFile& schedule,
                  const std::vector<campaign::FollowedStretch>& steps) {
@@ -150,8 +164,13 @@ void add_stretch(campaign::ScheduleFile& schedule,
 
 }  // namespace
 
-campaign::ScheduleFile schedule_of(const DriverProgram& driver, const model::SearchResult& result) {
+campaign::ScheduleFile schedule_of(const DriverProgram& driver, const model::SearchResult& result,
+                                   const Finding& finding) {
   campaign::ScheduleFile schedule;
+  schedule.id = finding.id();
+  schedule.shows = finding.message;
+  const bool is_violation = finding.kind == Kind::kAtomicity;
+  if (is_violation) schedule.finding = finding;
   schedule.settings.undeclared = true;
   std::vector<campaign::FollowedStretch> steps;  // of the thread that goes on
   std::vector<bool> waits(driver.program.threads.size());
@@ -170,6 +189,10 @@ campaign::ScheduleFile schedule_of(const DriverProgram& driver, const model::Sea
       steps.clear();
     }
     steps.push_back(std::move(*seen));
+    if (is_violation && is_of(finding, driver.program, step)) {
+      add_stretch(schedule, steps);
+      steps.clear();
+    }
   }
   add_stretch(schedule, steps);
   return schedule;

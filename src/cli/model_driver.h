@@ -10,6 +10,7 @@
 #include "cli/sources.h"
 #include "model/program.h"
 #include "model/search.h"
+#include "report/finding.h"
 
 namespace tomos {
 
@@ -27,7 +28,9 @@ struct DriverProgram {
 Result<DriverProgram> load_driver(const SourceOptions& sources, bool counts);
 
 // The run that was found, for `tomos replay`: who goes on, until what. Where a thread is in a
-// stretch counts, not how many steps the real program takes to get there.
-campaign::ScheduleFile schedule_of(const DriverProgram& driver, const model::SearchResult& result);
+// stretch counts, not how many steps the real program takes to get there. Of a violation of
+// atomicity each step ends a stretch, so a program that comes to the end has done them all.
+campaign::ScheduleFile schedule_of(const DriverProgram& driver, const model::SearchResult& result,
+                                   const Finding& finding);
 
 }  // namespace tomos

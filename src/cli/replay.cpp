@@ -69,6 +69,7 @@ struct Task {
   std::optional<std::uint64_t> hash;  // of the schedule, if it is known
   std::string command;                // that does this
   std::string missed;                 // the first stretch that was to be followed and was not
+  bool followed = false;              // to the end of the last one
 };
 
 Error usage(std::string what) {
@@ -184,6 +185,21 @@ std::vector<std::string> compare(const std::vector<campaign::Trial>& trials,
   return notes;
 }
 
+// A run that a model checker has thought out is a violation itself, step by step: if the program
+// has gone all the way, it has done it, whatever evidence of its own the scheduler has.
+std::optional<Finding> shown_by_going(const Task& task, const std::vector<campaign::Trial>& trials,
+                                      const std::vector<Finding>& others) {
+  if (!task.file || !task.file->finding || !task.followed) return std::nullopt;
+  const bool is_known = std::ranges::find(others, Kind::kAtomicity, &Finding::kind) != others.end();
+  const auto went = std::ranges::count_if(
+      trials, [](const campaign::Trial& trial) { return !trial.is(schedule::kDiverged); });
+  if (is_known || went == 0) return std::nullopt;
+  Finding finding = *task.file->finding;
+  finding.verdict = Certainty::kConfirmed;
+  finding.count = static_cast<std::uint64_t>(went);
+  return finding;
+}
+
 Report report_on(const Task& task, campaign::Found& found,
                  const std::vector<campaign::Trial>& trials, double seconds) {
   Report report;
@@ -195,11 +211,15 @@ Report report_on(const Task& task, campaign::Found& found,
     for (auto& shown : found.describe(trial)) findings.push_back(std::move(shown.finding));
   }
   report.findings = merge_equal(std::move(findings));
-  for (Finding& finding : report.findings) finding.replay = task.command;
   report.trials = found.trials();
   report.stats = {.events = found.steps(), .threads = found.most_threads(), .seconds = seconds};
   report.verdicts = {{.analysis = "fuzz",
                       .verdict = report.findings.empty() ? Verdict::kOk : Verdict::kViolation}};
+  if (const auto shown = shown_by_going(task, trials, report.findings)) {
+    report.verdicts.push_back({.analysis = shown->analysis, .verdict = Verdict::kViolation});
+    report.findings.push_back(*shown);
+  }
+  for (Finding& finding : report.findings) finding.replay = task.command;
   report.notes = compare(trials, task.hash);
   if (task.file && !task.file->id.empty() && task.file->stretches.empty() &&
       std::ranges::find(report.findings, task.file->id, &Finding::id) == report.findings.end()) {
@@ -222,9 +242,15 @@ Result<void> make_choices(campaign::Runner& runner, Task& task) {
   task.order.keep_choices = true;
   const auto trial = runner.run(task.order);
   if (!trial) return std::unexpected(trial.error());
-  if (trial->is(schedule::kDiverged) && task.file &&
-      trial->diverged_at < task.file->stretches.size()) {
-    task.missed = campaign::to_text(task.file->stretches[trial->diverged_at]);
+  if (task.file) {
+    const auto& stretches = task.file->stretches;
+    task.followed = !trial->is(schedule::kDiverged) && trial->followed >= stretches.size();
+    std::uint64_t missed = stretches.size();
+    if (trial->is(schedule::kDiverged)) missed = trial->diverged_at;
+    // What ends otherwise may end in the middle of the last.
+    else if (trial->end == campaign::End::kExited)
+      missed = trial->followed;
+    if (missed < stretches.size()) task.missed = campaign::to_text(stretches[missed]);
   }
   if (!trial->started || !trial->is_repeatable() || trial->is(schedule::kChoicesLost)) return {};
   task.order.settings.strategy = schedule::Strategy::kReplay;

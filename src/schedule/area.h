@@ -167,7 +167,8 @@ struct Trial {
   std::uint32_t doubtful;  // violations that were not told
   std::uint32_t warnings;  // different places where a violation seemed possible
   std::uint64_t diverged_at;
-  char let_go[200];  // the first reason: "thread 2 did not come back from ..."
+  std::uint64_t followed;  // stretches that were done or given up
+  char let_go[200];        // the first reason: "thread 2 did not come back from ..."
   std::uint64_t let_go_place;
 
   std::uint32_t violation_count;

@@ -63,7 +63,7 @@ const Task* task_numbered(std::uint32_t number) {
 }
 
 void next_stretch() {
-  ++stretch_at;
+  world.area->trial.followed = ++stretch_at;
   times_done = steps_on_it = own_steps = 0;
   inside = false;
 }
@@ -137,7 +137,8 @@ void follow_done(const Task& task) {
   if (stretch.kind == Kind::kNone) {
     inside = is_under(stretch, task);
   } else if (stretch.kind != Kind::kWait && is_step_of(stretch, task)) {
-    ++times_done;
+    // The program may end before anybody is chosen again.
+    if (++times_done >= stretch.times) world.area->trial.followed = stretch_at + 1U;
   }
 }
 

@@ -150,6 +150,37 @@ TEST(Campaign, StretchesComeBackAsTheyWere) {
   EXPECT_EQ(read->stretches, written.stretches);
 }
 
+// What a model checker has found is told in the same words, whatever things are called.
+TEST(Campaign, WhatTheModelFoundComesBackAsItWas) {
+  Finding finding;
+  finding.analysis = "serializability";
+  finding.pattern = "R-W-W";
+  finding.message = "it is cut";
+  finding.transactions = {
+      {.label = "Map<int, int>::put #1", .thread = "T1", .location = {"a b.cpp", 3, 5}},
+      {.label = "", .thread = "-", .location = {}}};
+  finding.events = {{.thread = "T1", .op = "read", .variable = "x ", .location = {"a b.cpp", 4, 1}},
+                    {.thread = "-", .op = "write", .variable = "-", .transaction = 1},
+                    {.thread = "T1", .op = "write", .variable = "\\", .transaction = SIZE_MAX}};
+  finding.edges = {{0, 1}, {1, 2}};
+  const ScheduleFile written = {.shows = finding.message,
+                                .stretches = {{.thread = 0, .kind = schedule::Kind::kCreate}},
+                                .finding = finding};
+  const auto read = parse_schedule(to_text(written), "x.schedule");
+  ASSERT_TRUE(read) << read.error().where << read.error().what;
+  ASSERT_TRUE(read->finding);
+  EXPECT_EQ(read->finding->message, finding.message);
+  EXPECT_EQ(read->finding->transactions[0].label, finding.transactions[0].label);
+  EXPECT_EQ(read->finding->transactions[1].thread, "-");
+  EXPECT_EQ(read->finding->events[0].variable, "x ");
+  EXPECT_EQ(read->finding->events[2].variable, "\\");
+  EXPECT_EQ(read->finding->events[2].transaction, SIZE_MAX);
+  EXPECT_EQ(to_text(*read), to_text(written));
+  finding.transactions[1].location = finding.events[1].location =
+      finding.events[2].location = {.file = "?"};  // as an unknown place is written
+  EXPECT_EQ(read->finding->id(), finding.id());
+}
+
 TEST(Campaign, DamagedSchedulesAreRefusedWithTheirLine) {
   const std::string good = to_text(example());
   const auto refused = [](const std::string& text, const std::string& where) {
@@ -176,6 +207,12 @@ TEST(Campaign, DamagedSchedulesAreRefusedWithTheirLine) {
   refused("tomos-schedule 1\nstretches 1\nthread 1 until wink\n", "x:3");
   refused("tomos-schedule 1\nstretches 1\nthread 1 until lock times 0\n", "x:3");
   refused("tomos-schedule 1\nstretches 2\nthread 1 until lock\n", "x:3");
+  refused("tomos-schedule 1\nedge 0 0\n", "x:2");
+  refused("tomos-schedule 1\nfound a\n", "x:2");
+  refused("tomos-schedule 1\nfound a b\nfound a b\n", "x:3");
+  refused("tomos-schedule 1\nfound a b\nblock T1 a.cpp:1\n", "x:3");
+  refused("tomos-schedule 1\nfound a b\nstep T1 read a.cpp:1 x 0\n", "x:3");
+  refused("tomos-schedule 1\nfound a b\nstep T1 read a.cpp:1 x -\nedge 0 1\n", "x:4");
   refused(good + "thread 1 step 1 next 2\n", "x:18");  // more than it says
   refused(good + "what is this\n", "x:18");
   // No byte more or less makes it crash, and what is read can be written.

@@ -132,6 +132,30 @@ const Expr* DriverUnit::tried_lock(const Expr* condition) {
                                                                         : nullptr;
 }
 
+// The path of the lock in `if (std::unique_lock lock(m, std::try_to_lock); lock)`, where the guard
+// gives it back; empty: this is something else.
+std::string DriverUnit::lock_tried_by_guard(const clang::IfStmt& of) {
+  const auto* declared = llvm::dyn_cast_or_null<clang::DeclStmt>(of.getInit());
+  const clang::VarDecl* variable = of.getConditionVariable();
+  if (declared != nullptr && declared->isSingleDecl()) {
+    variable = llvm::dyn_cast<clang::VarDecl>(declared->getSingleDecl());
+  }
+  if (variable == nullptr || guard_type(variable->getType()).empty()) return "";
+  const auto* asked = llvm::dyn_cast<clang::CXXMemberCallExpr>(of.getCond()->IgnoreParenImpCasts());
+  const auto* object = asked == nullptr ? nullptr
+                                        : llvm::dyn_cast<clang::DeclRefExpr>(
+                                              asked->getImplicitObjectArgument()->IgnoreImplicit());
+  if (object == nullptr || object->getDecl() != variable) return "";
+  const Expr* init = variable->getInit();
+  const auto* made =
+      init == nullptr ? nullptr : llvm::dyn_cast<clang::CXXConstructExpr>(init->IgnoreImplicit());
+  if (made == nullptr || made->getNumArgs() < 2 || !is_any_lock_type(made->getArg(0)->getType())) {
+    return "";
+  }
+  const auto* tag = made->getArg(1)->getType().getNonReferenceType()->getAsRecordDecl();
+  return tag != nullptr && tag->getName() == "try_to_lock_t" ? spot(made->getArg(0)).path : "";
+}
+
 // The object of m.lock(), pthread_mutex_lock(&m), or of their counterparts.
 const Expr* DriverUnit::lock_call(const clang::Stmt* of, bool locks) {
   const auto* expr = llvm::dyn_cast_or_null<Expr>(of);

@@ -101,9 +101,10 @@ void DriverUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation end) {
   const bool was_not_atomic = not_atomic_;
   // A critical section that is in one block: lock(), and unlock() behind it; or what an if does
   // that has tried to get the lock.
+  const bool by_guard = std::exchange(tried_by_guard_, false);
   if (const std::string tried = std::exchange(tried_, ""); !tried.empty() && held_.empty()) {
-    if (is_given_back(tried, list)) {
-      begin_section(list.front()->getBeginLoc());
+    if (by_guard || is_given_back(tried, list)) {
+      begin_section(list.empty() ? end : list.front()->getBeginLoc());
       held_.insert(shared_.at(tried).name);  // it does not end with locks inside of it
     } else {
       note_open_section(end);
@@ -405,10 +406,12 @@ void DriverUnit::branch(const clang::IfStmt& of) {
     return;
   }
   frames_.back().scopes.emplace_back();
+  const std::string by_guard = lock_tried_by_guard(of);
+  tried_ = by_guard;
   statement(of.getInit());
   if (of.getConditionVariable() != nullptr) declaration(*of.getConditionVariable());
   const Expr* const lock = tried_lock(of.getCond());
-  const std::string tried = lock == nullptr ? "" : spot(lock).path;
+  const std::string tried = lock == nullptr ? by_guard : spot(lock).path;
   tried_ = tried;
   const Value test = truth(of.getCond());
   tried_.clear();
@@ -428,6 +431,7 @@ void DriverUnit::branch(const clang::IfStmt& of) {
     const auto guards = frames_.back().guards;
     open(fmt::format("if ({})", known(test, true)), at);
     tried_ = tried;
+    tried_by_guard_ = !by_guard.empty();
     alone(of.getThen());
     tried_.clear();
     close();

@@ -262,6 +262,7 @@ class DriverUnit {
   std::vector<const clang::Expr*> locked_by(const clang::Stmt* of);
   const clang::Expr* lock_call(const clang::Stmt* of, bool locks);
   const clang::Expr* tried_lock(const clang::Expr* condition);
+  std::string lock_tried_by_guard(const clang::IfStmt& of);
   bool is_given_back(const std::string& lock, llvm::ArrayRef<const clang::Stmt*> in);
   bool makes_threads(const clang::Stmt* of) const;
 
@@ -344,6 +345,7 @@ class DriverUnit {
   std::set<std::string> live_names_;  // of the thread
   std::multiset<std::string> held_;   // locks, as far as the text shows
   std::string tried_;                 // path of the lock that is held in the block that comes
+  bool tried_by_guard_ = false;       // which gives it back
   bool in_atomic_ = false;
   bool not_atomic_ = false;
   bool prologue_ = true;  // main has done nothing yet that others could see

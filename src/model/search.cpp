@@ -17,7 +17,7 @@ namespace tomos::model {
 namespace {
 
 constexpr std::uint32_t kBatch = 256;          // states that are expanded together
-constexpr std::size_t kMostBatches = 8;        // in a round: its successors fit in a cache
+constexpr std::size_t kMostBatches = 32;       // in a round: its successors fit in a cache
 constexpr std::uint64_t kShareOfBatches = 16;  // they may take that part of the memory
 constexpr std::uint64_t kLikelySuccessors =
     12;  // of a state; vectors that have grown take twice that

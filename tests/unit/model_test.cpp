@@ -12,6 +12,7 @@
 #include "model/compile.h"
 #include "model/graph.h"
 #include "model/judge.h"
+#include "model/packing.h"
 #include "model/run.h"
 #include "monitor/summarized_graph.h"
 
@@ -32,6 +33,39 @@ SearchResult result_of(const std::string& source, SearchOptions options = {}) {
 std::string error_of(const std::string& source) {
   const auto program = load(source, "test.bp");
   return program ? "" : program.error().where + ": " + program.error().what;
+}
+
+// What is packed comes back, the same with the processor's instructions for it and without.
+TEST(ModelPacking, ComesBackWithAndWithoutInstructions) {
+  const auto program = load(
+      "bool a, b; int[0..300] n; int[0..7] c[5]; lock m; thread T[3] { int[0..1000] i; bool x; "
+      "atomic { i = 1; n = i; x = a; } } thread U { c[2] = 3; b = true; }",
+      "test.bp");
+  ASSERT_TRUE(program) << program.error().where << ": " << program.error().what;
+  constexpr std::size_t kTracked = 5;
+  Packing with(*program, kTracked);
+  Packing without(*program, kTracked);
+  without.avoid_instructions();
+  ASSERT_GT(with.words(), 2U);
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::uint64_t> bits(with.words());
+    for (std::uint64_t& word : bits) word = random();
+    // Any bits are some values, but for those that no value has.
+    std::vector<Value> values(with.size());
+    std::vector<Value> other(with.size());
+    with.unpack(bits, values);
+    without.unpack(bits, other);
+    ASSERT_EQ(values, other);
+    std::vector<std::uint64_t> packed(with.words());
+    std::vector<std::uint64_t> slowly(with.words());
+    with.pack(values, packed);
+    without.pack(values, slowly);
+    ASSERT_EQ(packed, slowly);
+    std::vector<Value> again(with.size());
+    with.unpack(packed, again);
+    ASSERT_EQ(again, values);
+  }
 }
 
 // What is normalised says the same as what is not, event for event.

@@ -94,6 +94,42 @@ std::optional<std::vector<std::string>> words_of(std::string_view line, std::siz
   return words;
 }
 
+bool take_block(Finding& into, std::string_view value) {
+  const auto words = words_of(value, 3);
+  if (!words) return false;
+  into.transactions.push_back(
+      {.label = (*words)[2], .thread = (*words)[0], .location = parse_location((*words)[1])});
+  return true;
+}
+
+bool take_step(Finding& into, std::string_view value) {
+  const auto words = words_of(value, 5);
+  if (!words) return false;
+  std::size_t block = kNoBlock;
+  if (const std::string& text = (*words)[4]; !text.empty()) {
+    block = number<std::size_t>(text).value_or(kNoBlock);
+    if (block >= into.transactions.size()) return false;
+  }
+  into.events.push_back({.thread = (*words)[0],
+                         .op = (*words)[1],
+                         .variable = (*words)[3],
+                         .locks = {},
+                         .location = parse_location((*words)[2]),
+                         .stack = {},
+                         .transaction = block});
+  return true;
+}
+
+bool take_edge(Finding& into, std::string_view value) {
+  const auto [from, to] = split_word(value);
+  const auto first = number<std::size_t>(from);
+  const auto second = number<std::size_t>(to);
+  const std::size_t steps = into.events.size();
+  if (!first || !second || *first >= steps || *second >= steps) return false;
+  into.edges.push_back({.from = *first, .to = *second});
+  return true;
+}
+
 }  // namespace
 
 std::string to_lines(const Finding& finding) {
@@ -125,14 +161,16 @@ std::string FindingReader::take(std::string_view word, std::string_view value) {
   }
   if (!finding_) return fmt::format("a {} before the line 'found ...'", word);
   if (word == "block") {
-    return take_block(value) ? "" : "not a block: it should read 'block THREAD FILE:LINE LABEL'";
+    return take_block(*finding_, value)
+               ? ""
+               : "not a block: it should read 'block THREAD FILE:LINE LABEL'";
   }
   if (word == "step") {
-    return take_step(value)
+    return take_step(*finding_, value)
                ? ""
                : "not a step: it should read 'step THREAD read FILE:LINE VARIABLE BLOCK'";
   }
-  return take_edge(value) ? "" : "not an edge: it should read 'edge STEP STEP'";
+  return take_edge(*finding_, value) ? "" : "not an edge: it should read 'edge STEP STEP'";
 }
 
 std::optional<Finding> FindingReader::result(const std::string& message) && {
@@ -143,45 +181,9 @@ std::optional<Finding> FindingReader::result(const std::string& message) && {
 bool FindingReader::take_found(std::string_view value) {
   const auto words = words_of(value, 2);
   if (!words) return false;
-  finding_.emplace();
-  finding_->analysis = (*words)[0];
-  finding_->pattern = (*words)[1];
-  return true;
-}
-
-bool FindingReader::take_block(std::string_view value) {
-  const auto words = words_of(value, 3);
-  if (!words) return false;
-  finding_->transactions.push_back(
-      {.label = (*words)[2], .thread = (*words)[0], .location = parse_location((*words)[1])});
-  return true;
-}
-
-bool FindingReader::take_step(std::string_view value) {
-  const auto words = words_of(value, 5);
-  if (!words) return false;
-  std::size_t block = kNoBlock;
-  if (const std::string& text = (*words)[4]; !text.empty()) {
-    block = number<std::size_t>(text).value_or(kNoBlock);
-    if (block >= finding_->transactions.size()) return false;
-  }
-  finding_->events.push_back({.thread = (*words)[0],
-                              .op = (*words)[1],
-                              .variable = (*words)[3],
-                              .locks = {},
-                              .location = parse_location((*words)[2]),
-                              .stack = {},
-                              .transaction = block});
-  return true;
-}
-
-bool FindingReader::take_edge(std::string_view value) {
-  const auto [from, to] = split_word(value);
-  const auto first = number<std::size_t>(from);
-  const auto second = number<std::size_t>(to);
-  const std::size_t steps = finding_->events.size();
-  if (!first || !second || *first >= steps || *second >= steps) return false;
-  finding_->edges.push_back({.from = *first, .to = *second});
+  Finding& made = finding_.emplace();
+  made.analysis = (*words)[0];
+  made.pattern = (*words)[1];
   return true;
 }
 

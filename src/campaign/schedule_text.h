@@ -44,9 +44,6 @@ class FindingReader {
 
  private:
   bool take_found(std::string_view value);
-  bool take_block(std::string_view value);
-  bool take_step(std::string_view value);
-  bool take_edge(std::string_view value);
 
   std::optional<Finding> finding_;
 };

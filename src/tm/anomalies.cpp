@@ -104,8 +104,10 @@ struct Use {
   }
 };
 
-bool has_lock(const Few<Hold>& among, LocationId lock) {
-  return std::ranges::any_of(among, [&](const Hold& one) { return one.lock == lock; });
+bool keeps_out(const Hold& hold, const Few<Hold>& others) {
+  return std::ranges::any_of(others, [&](const Hold& one) {
+    return one.lock == hold.lock && !(one.shared && hold.shared);
+  });
 }
 
 // Critical sections keep out others of the same lock, and only for so long as it is held. What
@@ -113,7 +115,7 @@ bool has_lock(const Few<Hold>& among, LocationId lock) {
 // either of them out.
 bool keeps_out(const Use& one, const Use& other) {
   return std::ranges::any_of(one.holds(),
-                             [&](const Hold& hold) { return has_lock(other.holds(), hold.lock); });
+                             [&](const Hold& hold) { return keeps_out(hold, other.holds()); });
 }
 
 bool acts_at_once(const Use& first, const Use& cut_first, const Use& cut_second,
@@ -121,7 +123,7 @@ bool acts_at_once(const Use& first, const Use& cut_first, const Use& cut_second,
   return keeps_out(cut_first, first) && keeps_out(cut_second, second) &&
          std::ranges::any_of(cut_first.holds(), [&](const Hold& hold) {
            return cut_second.holds().contains(hold) &&
-                  (has_lock(first.holds(), hold.lock) || has_lock(second.holds(), hold.lock));
+                  (keeps_out(hold, first.holds()) || keeps_out(hold, second.holds()));
          });
 }
 
@@ -129,8 +131,8 @@ bool acts_at_once(const Use& first, const Use& cut_first, const Use& cut_second,
 bool is_one_state(const Use& first, const Use& cut_first, const Use& cut_second,
                   const Use& second) {
   return std::ranges::any_of(cut_first.holds(), [&](const Hold& hold) {
-    return cut_second.holds().contains(hold) && has_lock(first.holds(), hold.lock) &&
-           has_lock(second.holds(), hold.lock);
+    return cut_second.holds().contains(hold) && keeps_out(hold, first.holds()) &&
+           keeps_out(hold, second.holds());
   });
 }
 
@@ -452,7 +454,7 @@ std::vector<Race> find_races(const Traces& traces) {
   for (const Access& access : traces.accesses) by_location[access.location].push_back(&access);
   const auto races_with = [&](const Access& one, const Access& other) {
     const bool guarded =
-        std::ranges::any_of(one.locks, [&](LocationId lock) { return other.locks.contains(lock); });
+        !in_both(one.locks, other.sole).empty() || !in_both(one.sole, other.locks).empty();
     return (one.writes || other.writes) && !guarded && traces.may_race(one, other);
   };
   std::vector<Race> races;

@@ -40,8 +40,9 @@ class Executor {
     Few<Last> last;
     Few<ThreadId> alive;
     Few<Hold> held;
-    Few<std::uint32_t> own;     // makings of objects that nobody else has been told of
-    std::uint32_t section = 0;  // the execution of the critical section that it is in
+    std::vector<LocationId> again;  // locks that were taken while they were held, as often
+    Few<std::uint32_t> own;         // makings of objects that nobody else has been told of
+    std::uint32_t section = 0;      // the execution of the critical section that it is in
 
     void join(const State& other);
   };

@@ -14,10 +14,13 @@ namespace {
 
 constexpr TransactionId kNoTransaction = 0xffffffff;
 
-Few<LocationId> surely(const Few<Hold>& held) {
+Few<LocationId> surely(const Few<Hold>& held, bool sole) {
   Few<LocationId> locks;
   for (const Hold& one : held) {
     if (one.sure) locks.insert(one.lock);
+  }
+  for (const Hold& one : held) {
+    if (sole && one.shared) locks.erase(one.lock);
   }
   return locks;
 }
@@ -68,13 +71,25 @@ void Executor::lock(const Node& node, NodeId id, const Few<LocationId>& at) {
   if (options_.sections && current() == 0 && state_.held.empty()) {
     state_.section = begin(id, node);
   }
+  // One that is held already can only be taken again by its holder.
+  if (at.size() == 1 && surely(state_.held, false).contains(*at.begin())) {
+    state_.again.push_back(*at.begin());
+    return;
+  }
   const std::uint32_t number = number_of_hold(id);
   for (const LocationId one : at) {
-    state_.held.insert({.lock = one, .number = number, .sure = at.size() == 1});
+    state_.held.insert(
+        {.lock = one, .number = number, .sure = at.size() == 1, .shared = node.shared});
   }
 }
 
 void Executor::unlock(State& state, const Few<LocationId>& at) {
+  if (const auto again =
+          std::ranges::find_if(state.again, [&](LocationId one) { return at.contains(one); });
+      again != state.again.end()) {
+    state.again.erase(again);
+    return;
+  }
   // Of several that it can have been, it was one.
   Few<std::uint32_t> vague;
   for (const Hold& one : state.held) {
@@ -190,9 +205,11 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
       made.position = node.position;
       made.thread = thread_;
       made.function = program_.functions[calls_.back().function].display;
-      made.locks = surely(state_.held);
+      made.locks = surely(state_.held, false);
+      made.sole = surely(state_.held, true);
     } else if (!made.locks.empty()) {
-      made.locks = in_both(made.locks, surely(state_.held));
+      made.locks = in_both(made.locks, surely(state_.held, false));
+      made.sole = in_both(made.sole, surely(state_.held, true));
     }
     made.alive.insert(state_.alive);
     made.taken = was_taken(where) && (is_new || made.taken);
@@ -447,6 +464,7 @@ Value Executor::fork(const Node& node, NodeId id) {
     }
     forks_.push_back({.beside = state_.alive, .made = made});
     state_.alive.insert(made);
+    if (current() != 0) traces_.transactions[executions_[current()]].alive.insert(made);
     traces_.threads[thread_].makes.insert(made);
     result.points.insert(traces_.locations.get(LocationKind::kThread, made));
   }

@@ -284,7 +284,8 @@ Value Executor::compare(const Node& node) {
   note_meeting(result.origins);
   const auto validate = [&](const Origins& old, const Origins& fresh) {
     for (const Origin& origin : old) {
-      if (origin.execution == current()) continue;
+      // What only chose the value is not what is compared.
+      if (origin.execution == current() || origin.implicit) continue;
       const bool read_again = std::ranges::any_of(fresh, [&](const Origin& now) {
         return now.execution == current() && now.location == origin.location;
       });

@@ -45,6 +45,12 @@ void Executor::State::join(const State& other) {
   last.insert(other.last);
   alive.insert(other.alive);
   held.erase_where([&](const Hold& one) { return !holds(other.held, one.lock); });
+  for (const Hold& one : other.held) {
+    if (one.shared && holds(held, one.lock)) held.insert(one);
+  }
+  std::erase_if(again, [&](LocationId lock) {
+    return std::ranges::count(again, lock) > std::ranges::count(other.again, lock);
+  });
   own = in_both(own, other.own);
   // Who may have waited for a condition may be in another section than who did not: the later one.
   section =

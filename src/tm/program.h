@@ -76,6 +76,7 @@ struct Node {
   // thread alone has it.
   bool quiet = false;
   bool pointer = false;  // kContainer: the value leads into it
+  bool shared = false;   // kGuard, kLock: others may have it at the same time, in the same way
   std::uint32_t number = 0;
   std::string name;
   std::vector<NodeId> children;

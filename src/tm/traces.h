@@ -36,6 +36,7 @@ struct Hold {
   LocationId lock = {};
   std::uint32_t number = 0;  // one for each place of the source and the last calls that lead there
   bool sure = true;          // no: this lock or another of the same number
+  bool shared = false;       // as a reader: keeps out only who has it for itself
 
   friend auto operator<=>(const Hold&, const Hold&) = default;
 };
@@ -107,6 +108,7 @@ struct Access {
   ThreadId thread = 0;
   std::string function;
   Few<LocationId> locks;  // surely held
+  Few<LocationId> sole;   // of these, not as one of several readers
   bool taken = false;     // of an object that a transaction took out for this thread
   Few<ThreadId> alive;
 };

@@ -3,7 +3,8 @@
 //
 // A class of a system header is a value: a container with all that is in it is one location, a
 // smart pointer or an iterator is a pointer. Objects of the project's own classes are known by
-// where they are. Destructors at the end of a block are not followed.
+// where they are. A lock_guard or the like is a pointer to its mutex. Of destructors those are
+// followed that a block ends with.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -44,7 +45,6 @@ class TransactionUnit {
     const clang::FunctionDecl* function = nullptr;
     std::size_t index = 0;
     std::map<const clang::VarDecl*, std::uint32_t> slots;
-    std::map<const clang::VarDecl*, const clang::Expr*> guards;  // and their mutexes
     const clang::LambdaExpr* lambda = nullptr;
     Reading* outer = nullptr;  // around a lambda
   };
@@ -71,6 +71,7 @@ class TransactionUnit {
   static bool is_thread(clang::QualType type);
   static std::string_view guard_kind(clang::QualType type);
   static bool is_mutex(clang::QualType type);
+  static bool is_lock_tag(clang::QualType type);  // std::adopt_lock and the like
 
   // Nodes.
   tm::Position position(clang::SourceLocation location);
@@ -94,9 +95,13 @@ class TransactionUnit {
                clang::SourceLocation end);
   NodeId atomic(NodeId body, clang::SourceLocation at, clang::SourceLocation end);
   NodeId declaration(const clang::VarDecl& variable);
+  NodeId if_statement(const clang::IfStmt& of);
   NodeId range_loop(const clang::CXXForRangeStmt& of);
   NodeId switch_statement(const clang::SwitchStmt& of);
-  std::vector<const clang::Expr*> guarded_mutexes(const clang::VarDecl& variable);
+  NodeId scope_of(const clang::VarDecl& variable, clang::SourceLocation end,
+                  llvm::function_ref<NodeId()> rest);
+  NodeId guard_of(const clang::VarDecl& variable, clang::SourceLocation end,
+                  llvm::function_ref<NodeId()> rest);
   std::string called_by(const clang::Stmt* of) const;
 
   // Expressions.
@@ -127,7 +132,9 @@ class TransactionUnit {
   NodeId run_callables(llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceLocation at,
                        std::vector<NodeId> values);
   NodeId make_smart(const clang::CallExpr& of);
-  NodeId mutex_of(const clang::Expr* guard);
+  NodeId lock_node(Kind kind, clang::SourceLocation at, NodeId mutex, bool shared);
+  NodeId made_guard(const clang::CXXConstructExpr& of);
+  NodeId mutex_of(NodeId guard, clang::SourceLocation at);  // places, both
 
   clang::ASTContext& context_;
   tm::Program& program_;

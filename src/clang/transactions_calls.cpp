@@ -1,6 +1,7 @@
 // Calls: of the project's functions, of threads and locks, and of the system's.
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "clang/known_calls.h"
 #include "clang/transactions.h"
@@ -22,6 +23,13 @@ bool is_callable_type(QualType type) {
   const auto* record = type->getAsCXXRecordDecl();
   return record != nullptr &&
          (record->isLambda() || record->getNameAsString().find("function") != std::string::npos);
+}
+
+std::optional<tm::Node::Kind> lock_kind(llvm::StringRef name) {
+  if (name.starts_with("lock")) return tm::Node::Kind::kLock;
+  if (name.starts_with("try_lock")) return tm::Node::Kind::kTry;
+  if (name.starts_with("unlock")) return tm::Node::Kind::kUnlock;
+  return std::nullopt;
 }
 
 bool is_named(llvm::StringRef name, std::initializer_list<llvm::StringRef> names) {
@@ -116,12 +124,25 @@ NodeId TransactionUnit::run_callables(llvm::ArrayRef<const Expr*> arguments, Sou
   return make(Kind::kSequence, at, std::move(parts));
 }
 
-NodeId TransactionUnit::mutex_of(const Expr* guard) {
-  const auto* named = llvm::dyn_cast<clang::DeclRefExpr>(guard->IgnoreParenImpCasts());
-  const auto* variable_of =
-      named == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(named->getDecl());
-  const auto known = reading_->guards.find(variable_of);
-  return known == reading_->guards.end() ? tm::kNoNode : place(known->second);
+NodeId TransactionUnit::mutex_of(NodeId guard, SourceLocation at) {
+  return deref(load(guard, at), at);
+}
+
+NodeId TransactionUnit::lock_node(Kind kind, SourceLocation at, NodeId mutex, bool shared) {
+  const NodeId made = make(kind, at, {mutex});
+  program_.nodes[static_cast<std::size_t>(made)].shared = shared;
+  return made;
+}
+
+// A guard that is no variable: what it guards it returns.
+NodeId TransactionUnit::made_guard(const clang::CXXConstructExpr& of) {
+  const SourceLocation at = of.getExprLoc();
+  std::vector<NodeId> parts;
+  const bool has_tag = of.getNumArgs() > 1 && is_lock_tag(of.getArg(1)->getType());
+  const NodeId mutex = place(of.getArg(0));
+  if (!has_tag) parts.push_back(make(Kind::kLock, at, {mutex}));
+  parts.push_back(address(mutex, at));
+  return make(Kind::kSequence, at, std::move(parts));
 }
 
 NodeId TransactionUnit::thread_function(llvm::StringRef name, const clang::CallExpr& of) {
@@ -138,15 +159,23 @@ NodeId TransactionUnit::thread_function(llvm::StringRef name, const clang::CallE
     const Expr* handle = arg(0)->IgnoreImpCasts();
     return make(Kind::kJoin, at, {handle->isGLValue() ? place(handle) : deref(value(handle), at)});
   }
+  const bool shared = name.contains("rdlock");
   if (is_named(name, {"pthread_mutex_lock", "pthread_rwlock_rdlock", "pthread_rwlock_wrlock",
                       "pthread_spin_lock", "mtx_lock"})) {
-    return make(Kind::kLock, at, {deref(value(arg(0)), at)});
+    return lock_node(Kind::kLock, at, deref(value(arg(0)), at), shared);
+  }
+  if (is_named(name, {"pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
+                      "pthread_rwlock_tryrdlock", "pthread_rwlock_trywrlock",
+                      "pthread_rwlock_timedrdlock", "pthread_rwlock_timedwrlock",
+                      "pthread_spin_trylock", "mtx_trylock", "mtx_timedlock"})) {
+    return negated_if(true, lock_node(Kind::kTry, at, deref(value(arg(0)), at), shared));
   }
   if (is_named(name, {"pthread_mutex_unlock", "pthread_rwlock_unlock", "pthread_spin_unlock",
                       "mtx_unlock"})) {
     return make(Kind::kUnlock, at, {deref(value(arg(0)), at)});
   }
-  if (is_named(name, {"pthread_cond_wait", "pthread_cond_timedwait", "cnd_wait"})) {
+  if (is_named(name, {"pthread_cond_wait", "pthread_cond_timedwait", "pthread_cond_clockwait",
+                      "cnd_wait", "cnd_timedwait"})) {
     return make(Kind::kWait, at, {deref(value(arg(1)), at)});
   }
   if (is_named(name, {"pthread_cond_broadcast", "pthread_cond_destroy", "pthread_cond_init",
@@ -198,6 +227,15 @@ NodeId TransactionUnit::foreign_function(const FunctionDecl& function, const cla
   if (in_std && name == "async") {
     const bool has_policy = arguments[0]->getType()->isEnumeralType();
     return fork(llvm::ArrayRef(arguments).drop_front(has_policy ? 1 : 0), at);
+  }
+  if (in_std && name == "lock") {
+    std::vector<NodeId> parts;
+    for (const Expr* one : arguments) {
+      const NodeId what = place(one);
+      const bool is_guard = !guard_kind(one->getType()).empty();
+      parts.push_back(make(Kind::kLock, at, {is_guard ? mutex_of(what, at) : what}));
+    }
+    return make(Kind::kSequence, at, std::move(parts));
   }
   if (in_std && (name == "make_unique" || name == "make_shared")) return make_smart(of);
   if (in_std && arguments.size() == 1 &&
@@ -255,25 +293,23 @@ NodeId TransactionUnit::foreign_method(const clang::CXXMethodDecl& method,
     }
   }
   if (is_mutex(type)) {
-    const bool locks = name.starts_with("lock") || name.starts_with("try_lock");
-    const bool unlocks = name.starts_with("unlock");
-    if (locks || unlocks) {
-      return make(locks ? Kind::kLock : Kind::kUnlock, at, {object_of(of)});
+    if (const auto kind = lock_kind(name)) {
+      return lock_node(*kind, at, object_of(of), name.contains("shared"));
     }
   }
   const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(&of);
   if (!guard_kind(type).empty() && member != nullptr) {
-    const NodeId mutex = mutex_of(member->getImplicitObjectArgument());
-    if (mutex != tm::kNoNode && (name == "lock" || name == "unlock")) {
-      return make(name == "lock" ? Kind::kLock : Kind::kUnlock, at, {mutex});
+    if (const auto kind = lock_kind(name)) {
+      return lock_node(*kind, at, mutex_of(object_of(of), at), guard_kind(type) == "shared_lock");
     }
     return constant(at);
   }
   if (owner.starts_with("condition_variable")) {
     if (!name.starts_with("wait") || arguments.empty()) return constant(at);
     std::vector<NodeId> parts;
-    const NodeId mutex = mutex_of(arguments[0]);
-    if (mutex != tm::kNoNode) parts.push_back(make(Kind::kWait, at, {mutex}));
+    const NodeId with = place(arguments[0]);
+    const bool is_plain = is_mutex(arguments[0]->getType());
+    parts.push_back(make(Kind::kWait, at, {is_plain ? with : mutex_of(with, at)}));
     parts.push_back(run_callables(arguments.drop_front(), at, {}));
     return make(Kind::kSequence, at, std::move(parts));
   }

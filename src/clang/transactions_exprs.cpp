@@ -72,6 +72,10 @@ bool TransactionUnit::is_mutex(QualType type) {
   return is_std_class(type) && name.ends_with("mutex");
 }
 
+bool TransactionUnit::is_lock_tag(QualType type) {
+  return is_std_class(type) && record_name(type).ends_with("lock_t");
+}
+
 NodeId TransactionUnit::this_value(SourceLocation at) {
   const NodeId self = load(local(0, at), at);
   if (reading_->lambda == nullptr) return self;
@@ -403,6 +407,10 @@ NodeId TransactionUnit::value(const Expr* of) {
   if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(of)) {
     if (is_object(of->getType())) return made_object(of);
     const std::vector<const Expr*> arguments(made->arg_begin(), made->arg_end());
+    if (!guard_kind(of->getType()).empty() && !arguments.empty() &&
+        is_mutex(arguments[0]->getType())) {
+      return made_guard(*made);
+    }
     if (is_thread(of->getType()) && !arguments.empty() && !is_thread(arguments[0]->getType())) {
       return fork(arguments, at);
     }

@@ -68,31 +68,10 @@ NodeId TransactionUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation a
         parts.push_back(atomic(block(rest, at, end), one->getLocation(), end));
         break;
       }
-      if (!guard_kind(one->getType()).empty()) {
-        const std::vector<const Expr*> mutexes = guarded_mutexes(*one);
-        if (!mutexes.empty()) reading_->guards.emplace(one, mutexes.front());
-        bool deferred = false;
-        if (const auto* made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(
-                one->getInit() == nullptr ? nullptr : one->getInit()->IgnoreImplicit())) {
-          deferred = std::ranges::any_of(made->arguments(), [](const Expr* argument) {
-            return argument->getType().getAsString().find("defer_lock") != std::string::npos;
-          });
-        }
-        if (!deferred && !mutexes.empty()) {
-          std::vector<NodeId> places;
-          places.reserve(mutexes.size());
-          for (const Expr* mutex : mutexes) places.push_back(place(mutex));
-          NodeId inside = block(rest, at, end);
-          for (const NodeId mutex : places) {
-            inside = program_.add({.kind = Kind::kGuard,
-                                   .children = {mutex, inside},
-                                   .position = position(one->getLocation()),
-                                   .end = position(end)});
-          }
-          parts.push_back(inside);
-          break;
-        }
-        continue;
+      const NodeId scope = scope_of(*one, end, [&] { return block(rest, at, end); });
+      if (scope != tm::kNoNode) {
+        parts.push_back(scope);
+        break;
       }
       if (one->getType().getAsString().find("jthread") != std::string::npos) {
         joined_at_end.push_back(one);
@@ -119,16 +98,73 @@ NodeId TransactionUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation a
   return make(Kind::kSequence, at, std::move(parts));
 }
 
-std::vector<const Expr*> TransactionUnit::guarded_mutexes(const VarDecl& of) {
-  std::vector<const Expr*> mutexes;
-  const Expr* with = of.getInit();
-  if (with == nullptr) return mutexes;
-  const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(with->IgnoreImplicit());
-  if (made == nullptr) return mutexes;
-  for (const Expr* argument : made->arguments()) {
-    if (is_mutex(argument->getType())) mutexes.push_back(argument);
+// A variable that does something at the end of its block, with the rest of that.
+NodeId TransactionUnit::scope_of(const VarDecl& of, SourceLocation end,
+                                 llvm::function_ref<NodeId()> rest) {
+  if (!of.isLocalVarDecl() || of.isStaticLocal()) return tm::kNoNode;
+  if (!guard_kind(of.getType()).empty()) return guard_of(of, end, rest);
+  const clang::CXXRecordDecl* record =
+      is_object(of.getType()) ? of.getType()->getAsCXXRecordDecl() : nullptr;
+  if (record == nullptr || !record->hasDefinition()) return tm::kNoNode;
+  std::vector<NodeId> at_end;
+  const NodeId object = local(slot(of), end);
+  const clang::CXXDestructorDecl* destructor = record->getDestructor();
+  if (destructor != nullptr && destructor->isUserProvided()) {
+    at_end.push_back(make(Kind::kCall, end, {address(object, end)}, declare(*destructor)));
   }
-  return mutexes;
+  for (const clang::FieldDecl* field : record->fields()) {
+    if (guard_kind(field->getType()).empty()) continue;
+    const NodeId guard = make(Kind::kField, end, {object}, field_name(*field));
+    at_end.push_back(make(Kind::kUnlock, end, {mutex_of(guard, end)}));
+  }
+  if (at_end.empty()) return tm::kNoNode;
+  const NodeId made = declaration(of);
+  const NodeId inside = rest();
+  const NodeId last = make(Kind::kSequence, end, std::move(at_end));
+  return make(Kind::kSequence, of.getLocation(), {made, make(Kind::kScope, end, {inside, last})});
+}
+
+NodeId TransactionUnit::guard_of(const VarDecl& of, SourceLocation end,
+                                 llvm::function_ref<NodeId()> rest) {
+  const SourceLocation at = of.getLocation();
+  const NodeId guard = local(slot(of), at);
+  const Expr* with = of.getInit() == nullptr ? nullptr : of.getInit()->IgnoreImplicit();
+  const auto* made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(with);
+  std::vector<const Expr*> mutexes;
+  bool deferred = false;
+  bool adopted = false;
+  if (made != nullptr) {
+    for (const Expr* argument : made->arguments()) {
+      if (is_mutex(argument->getType())) mutexes.push_back(argument);
+      const std::string type = argument->getType().getAsString();
+      deferred |= type.find("defer_lock") != std::string::npos;
+      adopted |= type.find("adopt_lock") != std::string::npos;
+    }
+  }
+  std::vector<NodeId> parts;
+  std::vector<NodeId> places;
+  if (mutexes.empty()) {  // it has it from somebody else, or none yet
+    if (with != nullptr) parts.push_back(make(Kind::kAssign, at, {guard, value(of.getInit())}));
+    adopted = with != nullptr && (made == nullptr || made->getNumArgs() > 0);
+    deferred = !adopted;
+    places.push_back(mutex_of(guard, at));
+  }
+  for (const Expr* mutex : mutexes) places.push_back(place(mutex));
+  if (mutexes.size() == 1) {
+    parts.push_back(make(Kind::kAssign, at, {guard, address(places.front(), at)}));
+  }
+  NodeId inside = rest();
+  for (const NodeId mutex : places) {
+    inside = program_.add({.kind = Kind::kGuard,
+                           .negated = deferred,
+                           .known = adopted,
+                           .shared = guard_kind(of.getType()) == "shared_lock",
+                           .children = {mutex, inside},
+                           .position = position(at),
+                           .end = position(end)});
+  }
+  parts.push_back(inside);
+  return make(Kind::kSequence, at, std::move(parts));
 }
 
 NodeId TransactionUnit::declaration(const VarDecl& of) {
@@ -211,6 +247,31 @@ NodeId TransactionUnit::switch_statement(const clang::SwitchStmt& of) {
                make(Kind::kLoop, at, {tm::kNoNode, inside})});
 }
 
+NodeId TransactionUnit::if_statement(const clang::IfStmt& of) {
+  const SourceLocation at = of.getBeginLoc();
+  const auto decide = [&] {
+    if (const auto taken = of.getNondiscardedCase(context_); of.isConstexpr() && taken) {
+      return statement(*taken);
+    }
+    const NodeId condition = value(of.getCond());
+    return make(Kind::kIf, at, {condition, statement(of.getThen()), statement(of.getElse())});
+  };
+  // What is declared there lives until the end.
+  const auto with = [&](const VarDecl* variable, const Stmt* declares,
+                        llvm::function_ref<NodeId()> rest) {
+    if (variable != nullptr) {
+      if (const NodeId made = scope_of(*variable, of.getEndLoc(), rest); made != tm::kNoNode) {
+        return made;
+      }
+    }
+    if (variable == nullptr && declares == nullptr) return rest();
+    const NodeId first = declares != nullptr ? statement(declares) : declaration(*variable);
+    return make(Kind::kSequence, at, {first, rest()});
+  };
+  return with(single_variable(of.getInit()), of.getInit(),
+              [&] { return with(of.getConditionVariable(), nullptr, [&] { return decide(); }); });
+}
+
 NodeId TransactionUnit::statement(const Stmt* of) {
   if (of == nullptr) return make(Kind::kSequence, {}, {});
   const SourceLocation at = of->getBeginLoc();
@@ -236,21 +297,7 @@ NodeId TransactionUnit::statement(const Stmt* of) {
     }
     return make(Kind::kSequence, at, std::move(parts));
   }
-  if (const auto* tests = llvm::dyn_cast<clang::IfStmt>(of)) {
-    std::vector<NodeId> parts;
-    if (tests->getInit() != nullptr) parts.push_back(statement(tests->getInit()));
-    if (tests->getConditionVariable() != nullptr) {
-      parts.push_back(declaration(*tests->getConditionVariable()));
-    }
-    if (const auto taken = tests->getNondiscardedCase(context_); tests->isConstexpr() && taken) {
-      parts.push_back(statement(*taken));
-    } else {
-      const NodeId condition = value(tests->getCond());
-      parts.push_back(make(Kind::kIf, at,
-                           {condition, statement(tests->getThen()), statement(tests->getElse())}));
-    }
-    return make(Kind::kSequence, at, std::move(parts));
-  }
+  if (const auto* tests = llvm::dyn_cast<clang::IfStmt>(of)) return if_statement(*tests);
   if (const auto* loops = llvm::dyn_cast<clang::WhileStmt>(of)) {
     clang::Expr::EvalResult result;
     const bool endless = loops->getCond()->EvaluateAsRValue(result, context_) &&

@@ -206,11 +206,19 @@ class AnomalyFinder {
                  acts_at_once({&of(first), at, false}, {&of(cut), at, true},
                               {&of(cut), place, writes}, {&of(second), place, second_writes});
         };
-        // That B reads x again is no harm. What else it does it could have done before T.
+        // That B reads x again is no harm. What else it does it could have done before T. If A and
+        // B have a lock in common, that is what they are about.
+        const auto matters = [&](LocationId place, bool writes, bool second_writes) {
+          return (place != at || second_writes) && conflicts(place, writes, second_writes);
+        };
         auto other =
             conflict(of(cut), of(second), [&](LocationId place, bool writes, bool second_writes) {
-              return (place != at || second_writes) && conflicts(place, writes, second_writes);
+              return matters(place, writes, second_writes) &&
+                     (!traces_.sections ||
+                      keeps_out({&of(first), at, false}, {&of(second), place, second_writes}));
             });
+        const bool same_lock = other.has_value();
+        if (!other) other = conflict(of(cut), of(second), matters);
         const bool only_reads_again = !other;
         if (!other) other = conflict(of(cut), of(second), conflicts);
         const bool noticed = std::ranges::any_of(
@@ -223,7 +231,7 @@ class AnomalyFinder {
           doubt = "the 2nd half looks again before it writes";
         } else if (of(first).writes.contains(at) && of(second).seen.contains(at)) {
           doubt = "the 1st half took it, and the 2nd looks at what is there now";
-        } else if (traces_.sections &&
+        } else if (traces_.sections && !same_lock &&
                    !keeps_out({&of(first), at, false},
                               {&of(second), *other, of(second).writes.contains(*other)})) {
           doubt = "the two have different locks, and may be different matters";

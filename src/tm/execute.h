@@ -149,15 +149,17 @@ class Executor {
   bool is_idle(NodeId id) const;
   void loop(const Node& node, NodeId id, bool test_first);
   void iteration(const Node& node, NodeId id, bool test_first);
-  void leave(State& into, std::size_t guards);
+  State left(std::size_t guards);
   Value atomic(const Node& node, NodeId id);
-  void lock(const Node& node, NodeId id, const Few<LocationId>& at);
-  std::uint32_t number_of_hold(NodeId id);
+  void lock(const Node& node, NodeId id, const Few<LocationId>& at, std::uint32_t frame);
+  void take_tried(const Value& condition, bool holds);
+  Value guard(const Node& node, NodeId id);
+  std::uint32_t number_of_hold(NodeId id, std::uint32_t frame);
   static void unlock(State& state, const Few<LocationId>& at);
 
   // Transactions and accesses.
   std::uint32_t current() const { return transaction_ != 0 ? transaction_ : state_.section; }
-  std::uint32_t begin(NodeId id, const Node& node);
+  std::uint32_t begin(NodeId id, const Node& node, std::uint32_t frame);
   void access(LocationId at, bool writes, const Node& node, const Origins& where);
   bool was_taken(const Origins& where) const;
   std::optional<std::uint32_t> condition_of(Control& control);
@@ -214,7 +216,11 @@ class Executor {
   State state_;
   std::vector<Call> calls_;
   std::vector<Control> controls_;
-  std::vector<Few<LocationId>> guards_;
+  struct Guard {
+    Few<LocationId> locks;
+    NodeId at_end = kNoNode;  // of kScope
+  };
+  std::vector<Guard> guards_;
   std::uint32_t transaction_ = 0;
   // Functions that nobody comes back from, with what they are called in (see follow).
   std::set<std::vector<std::uint32_t>> dead_ends_;

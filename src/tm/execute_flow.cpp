@@ -29,8 +29,7 @@ Few<LocationId> surely(const Few<Hold>& held, bool sole) {
 
 // Transactions.
 
-std::uint32_t Executor::begin(NodeId id, const Node& node) {
-  const std::uint32_t frame = calls_.back().frame;
+std::uint32_t Executor::begin(NodeId id, const Node& node, std::uint32_t frame) {
   const auto next = static_cast<TransactionId>(traces_.transactions.size());
   const auto [at, is_new] = transaction_ids_.emplace(std::pair(frame, id), next);
   if (is_new) traces_.transactions.emplace_back();
@@ -41,7 +40,7 @@ std::uint32_t Executor::begin(NodeId id, const Node& node) {
   transaction.end = node.end;
   transaction.function = function.display;
   transaction.frame = frame;
-  transaction.home = frame;
+  transaction.home = calls_.back().frame;
   transaction.thread = thread_;
   transaction.alive.insert(state_.alive);
   if (recording_) {
@@ -55,28 +54,28 @@ std::uint32_t Executor::begin(NodeId id, const Node& node) {
 
 Value Executor::atomic(const Node& node, NodeId id) {
   if (current() != 0) return eval(node.children[0]);  // nested: the outer one counts
-  transaction_ = begin(id, node);
+  transaction_ = begin(id, node, calls_.back().frame);
   const Value result = eval(node.children[0]);
   transaction_ = 0;
   return result;
 }
 
 // Who locks is often a function for that, and that called by another.
-std::uint32_t Executor::number_of_hold(NodeId id) {
-  const std::pair key(id, maker(calls_.back().frame, 2));
+std::uint32_t Executor::number_of_hold(NodeId id, std::uint32_t frame) {
+  const std::pair key(id, maker(frame, 2));
   return holds_.emplace(key, static_cast<std::uint32_t>(holds_.size())).first->second;
 }
 
-void Executor::lock(const Node& node, NodeId id, const Few<LocationId>& at) {
+void Executor::lock(const Node& node, NodeId id, const Few<LocationId>& at, std::uint32_t frame) {
   if (options_.sections && current() == 0 && state_.held.empty()) {
-    state_.section = begin(id, node);
+    state_.section = begin(id, node, frame);
   }
   // One that is held already can only be taken again by its holder.
   if (at.size() == 1 && surely(state_.held, false).contains(*at.begin())) {
     state_.again.push_back(*at.begin());
     return;
   }
-  const std::uint32_t number = number_of_hold(id);
+  const std::uint32_t number = number_of_hold(id, frame);
   for (const LocationId one : at) {
     state_.held.insert(
         {.lock = one, .number = number, .sure = at.size() == 1, .shared = node.shared});
@@ -99,6 +98,24 @@ void Executor::unlock(State& state, const Few<LocationId>& at) {
     return at.contains(one.lock) || (!one.sure && vague.contains(one.number));
   });
   if (state.held.empty()) state.section = 0;
+}
+
+void Executor::take_tried(const Value& condition, bool holds) {
+  if (!condition.tried || condition.tried->if_true != holds) return;
+  const Tried& tried = *condition.tried;
+  lock(program_[tried.node], tried.node, tried.at, tried.frame);
+}
+
+Value Executor::guard(const Node& node, NodeId id) {
+  const Few<LocationId> at = place(node.children[0]).at;
+  const bool has_it =
+      node.known && at.size() == 1 && surely(state_.held, false).contains(*at.begin());
+  if (!has_it && !node.negated) lock(node, id, at, calls_.back().frame);
+  guards_.push_back({.locks = at});
+  const Value result = eval(node.children[1]);
+  guards_.pop_back();
+  if (state_.reachable) unlock(state_, at);
+  return result;
 }
 
 // All conditions that decided that we are here.
@@ -216,7 +233,10 @@ void Executor::access(LocationId at, bool writes, const Node& node, const Origin
   }
   if (now == 0) return;
   Transaction& transaction = traces_.transactions[executions_[now]];
-  if (options_.sections) transaction.holds[{at, writes}].insert(state_.held);
+  // Who only counts on writes there, too, with the same locks.
+  if (options_.sections && (writes || !counting_.contains(&node))) {
+    transaction.holds[{at, writes}].insert(state_.held);
+  }
   if (writes) {
     // What all its writes are asked about: once there is nothing, there is nothing.
     const auto [before, is_first] = transaction.asked.try_emplace(at);

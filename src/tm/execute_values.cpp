@@ -199,7 +199,10 @@ Value Executor::load(const Place& from, const Node& node) {
       }
     }
     value.join(stored);
-    if (from.at.size() == 1 && !shared && !addressed_.contains(at)) value.number = stored.number;
+    if (from.at.size() == 1 && !shared && !addressed_.contains(at)) {
+      value.number = stored.number;
+      value.tried = stored.tried;
+    }
   }
   value.origins.insert(from.origins);
   return value;
@@ -231,6 +234,7 @@ void Executor::store(const Place& to, const Value& value, const Node& node) {
   stored.origins.insert(chosen_here());
   stored.made = value.made;
   stored.number = value.number;
+  stored.tried = value.tried;
   for (const LocationId at : to.at) {
     // Wherever it is stored but in a variable, somebody else may find it.
     const LocationId root = traces_.locations.root(at);
@@ -302,6 +306,12 @@ Value Executor::compare(const Node& node) {
   }
   if (left.number && right.number) {
     result.number = (*left.number == *right.number) != node.negated ? 1 : 0;
+  }
+  for (const auto& [one, other] : {std::pair(&left, &right), std::pair(&right, &left)}) {
+    if (!one->tried || !other->number) continue;
+    result.tried = one->tried;
+    if (*other->number == 0) result.tried->if_true = !result.tried->if_true;
+    if (node.negated) result.tried->if_true = !result.tried->if_true;
   }
   // What it comes to depends on what is there now.
   for (const Origin& origin : equal) result.origins.erase(origin);
@@ -379,6 +389,7 @@ Value Executor::eval(NodeId id) {
       Value value = eval(node.children[0]);
       std::swap(value.if_true, value.if_false);
       if (value.number) value.number = *value.number == 0 ? 1 : 0;
+      if (value.tried) value.tried->if_true = !value.tried->if_true;
       return value;
     }
     case NodeKind::kCompare:
@@ -510,15 +521,17 @@ Value Executor::eval(NodeId id) {
       call.result->if_true = {};
       call.result->if_false = {};
       keep_latest_reads(call.result->origins);
-      leave(call.returns, call.guards);
-      ++call.left;
+      const State with = left(call.guards);  // where others may be called
+      calls_.back().returns.join(with);
+      ++calls_.back().left;
       return {};
     }
     case NodeKind::kBreak:
     case NodeKind::kContinue: {
       if (calls_.back().loops.empty()) return {};
+      const State with = left(calls_.back().loops.back().guards);
       Loop& around = calls_.back().loops.back();
-      leave(node.kind == NodeKind::kBreak ? around.breaks : around.continues, around.guards);
+      (node.kind == NodeKind::kBreak ? around.breaks : around.continues).join(with);
       ++around.left;
       return {};
     }
@@ -527,20 +540,28 @@ Value Executor::eval(NodeId id) {
       return {};
     case NodeKind::kAtomic:
       return atomic(node, id);
-    case NodeKind::kGuard: {
-      const Few<LocationId> at = place(node.children[0]).at;
-      lock(node, id, at);
-      guards_.push_back(at);
-      const Value result = eval(node.children[1]);
+    case NodeKind::kGuard:
+      return guard(node, id);
+    case NodeKind::kScope: {
+      guards_.push_back({.locks = {}, .at_end = node.children[1]});
+      const Value result = eval(node.children[0]);
       guards_.pop_back();
-      if (state_.reachable) unlock(state_, at);
+      eval(node.children[1]);
       return result;
+    }
+    case NodeKind::kTry: {
+      Value value;
+      value.tried = {.node = id,
+                     .at = place(node.children[0]).at,
+                     .frame = calls_.back().frame,
+                     .if_true = !node.negated};
+      return value;
     }
     case NodeKind::kWait: {
       const std::uint32_t before = current();
       const Few<LocationId> at = place(node.children[0]).at;
       unlock(state_, at);
-      lock(node, id, at);
+      lock(node, id, at, calls_.back().frame);
       // A loop that it was locked before is one that asks for the condition.
       const bool asks = std::ranges::any_of(calls_, [&](const Call& call) {
         return std::ranges::any_of(call.loops, [&](const Loop& around) {
@@ -563,7 +584,7 @@ Value Executor::eval(NodeId id) {
     }
     // Locks do not fail: what is done if they do is not what happens.
     case NodeKind::kLock:
-      lock(node, id, place(node.children[0]).at);
+      lock(node, id, place(node.children[0]).at, calls_.back().frame);
       return zero();
     case NodeKind::kUnlock:
       unlock(state_, place(node.children[0]).at);

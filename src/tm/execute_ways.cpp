@@ -57,12 +57,19 @@ void Executor::State::join(const State& other) {
       held.empty() || section == 0 || other.section == 0 ? 0 : std::max(section, other.section);
 }
 
-// What a function or a loop is left with: guards give back their locks.
-void Executor::leave(State& into, std::size_t guards) {
+// What a function or a loop is left with: guards give back their locks, objects are destroyed.
+Executor::State Executor::left(std::size_t guards) {
+  const std::vector<Guard> all = guards_;
+  while (guards_.size() > guards) {
+    const Guard one = guards_.back();
+    guards_.pop_back();
+    unlock(state_, one.locks);
+    eval(one.at_end);
+  }
+  guards_ = all;
   State left = state_;
-  for (std::size_t i = guards_.size(); i > guards; --i) unlock(left, guards_[i - 1]);
-  into.join(left);
   state_.reachable = false;
+  return left;
 }
 
 // There is but one way if the condition is a number. `a && b` is a kind of `if`, and so is
@@ -111,9 +118,11 @@ Value Executor::branch(const Node& node) {
     return std::tuple(value, std::move(call_asked), std::move(loop_asked));
   };
   State other = state_;
+  take_tried(condition, !is_or);
   controls_.push_back({.origins = condition.origins, .validates = here});
   auto [result, call_asked, loop_asked] = way(node.children[1]);
   std::swap(state_, other);
+  take_tried(condition, is_or);
   if (node.children.size() > 2) {
     controls_.back() = {.origins = condition.origins, .validates = otherwise};
     auto [second, more_call, more_loop] = way(node.children[2]);
@@ -145,6 +154,7 @@ Value Executor::branch(const Node& node) {
   result.if_false = {};
   both = std::move(known);
   result.number = std::nullopt;
+  if (is_pair && result.tried && result.tried->if_true == is_or) result.tried = std::nullopt;
   return result;
 }
 
@@ -183,7 +193,11 @@ void Executor::iteration(const Node& node, NodeId id, bool test_first) {
     if (test == kNoNode) return;
     const Value condition = eval(test);
     if (!state_.reachable || (condition.number && *condition.number != 0)) return;
+    const State goes_on = state_;
+    take_tried(condition, false);
     calls_.back().loops.back().breaks.join(state_);
+    state_ = goes_on;
+    take_tried(condition, true);
     if (!condition.origins.empty()) {
       calls_.back().loops.back().residual.add(
           {.origins = condition.origins, .validates = condition.if_true});
@@ -234,6 +248,7 @@ void Executor::loop(const Node& node, NodeId id, bool test_first) {
   // The condition that ends it is asked once more.
   Value last;
   if (test_first && node.children[0] != kNoNode) last = eval(node.children[0]);
+  take_tried(last, false);
   State after = state_;
   const NodeId test = node.children[test_first ? 0 : 1];
   const bool endless = test == kNoNode || (last.number && *last.number != 0);

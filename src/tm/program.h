@@ -62,10 +62,14 @@ struct Node {
     kContinue,  //
     kEnd,       // nobody comes back from here: exit, abort, longjmp
     kAtomic,    // children[0] is a transaction
-    kGuard,     // children[1] runs with the lock at the place children[0]
-    kLock,      // children[0]
-    kUnlock,    // children[0]
-    kWait,      // gives children[0] back, and takes it again when something has changed
+    // children[1] runs with the lock at the place children[0]. `known`: it may have been taken
+    // already; `negated`: it is taken later, if at all.
+    kGuard,
+    kScope,   // children[0], and then, however it is left, children[1]
+    kLock,    // children[0]
+    kTry,     // the same, if it is free: the value is not zero then; `negated`: is zero then
+    kUnlock,  // children[0]
+    kWait,    // gives children[0] back, and takes it again when something has changed
   };
   Kind kind = Kind::kConstant;
   bool writes = false;  // kContainer
@@ -76,7 +80,7 @@ struct Node {
   // thread alone has it.
   bool quiet = false;
   bool pointer = false;  // kContainer: the value leads into it
-  bool shared = false;   // kGuard, kLock: others may have it at the same time, in the same way
+  bool shared = false;  // kGuard, kLock, kTry: others may have it at the same time, in the same way
   std::uint32_t number = 0;
   std::string name;
   std::vector<NodeId> children;

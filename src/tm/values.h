@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tm/locations.h"
+#include "tm/program.h"
 
 namespace tomos::tm {
 
@@ -26,6 +27,16 @@ using Origins = Few<Origin>;
 
 Origins made_implicit(const Origins& origins);
 
+// A lock that was taken if it was free, and the value says whether.
+struct Tried {
+  NodeId node = kNoNode;
+  Few<LocationId> at;
+  std::uint32_t frame = 0;  // by whom
+  bool if_true = true;      // the value is not zero: it was
+
+  friend bool operator==(const Tried&, const Tried&) = default;
+};
+
 struct Value {
   Few<LocationId> points;  // where it may lead
   Origins origins;
@@ -36,6 +47,7 @@ struct Value {
   // makes; this one is told from the others until it is passed on (Executor::State::own).
   std::uint32_t made = 0;
   std::optional<std::uint32_t> number;  // that it surely is
+  std::optional<Tried> tried;
 
   // Of what may be one or the other nothing is known as a condition.
   void join(const Value& other) {
@@ -49,6 +61,7 @@ struct Value {
     if_true = {};
     if_false = {};
     if (number != other.number) number = std::nullopt;
+    if (tried != other.tried) tried = std::nullopt;
   }
   friend bool operator==(const Value&, const Value&) = default;
 };

@@ -127,16 +127,18 @@ class LittleGenerator {
   explicit LittleGenerator(unsigned seed) : random_(seed) {}
 
   LittleProgram make() {
-    LittleProgram made = {.sections = below(3) != 0, .threads = {}};
+    // Half of them have nothing but locks, and more of these.
+    plain_ = below(2) == 0;
+    LittleProgram made = {.sections = plain_ || below(3) != 0, .threads = {}};
     sections_ = made.sections;
-    shares_ = below(4) == 0;
-    variables_ = 1 + below(kLittleVariables);
-    locks_ = 1 + below(kLittleLocks);
-    locals_ = 1 + below(kLittleLocals);
-    const int threads = 2 + below(2);
+    shares_ = below(plain_ ? 2 : 4) == 0;
+    variables_ = plain_ ? 2 : 1 + below(kLittleVariables);
+    locks_ = plain_ ? 2 : 1 + below(kLittleLocks);
+    locals_ = plain_ ? 1 : 1 + below(kLittleLocals);
+    const int threads = plain_ ? 2 : 2 + below(2);
     for (int i = 0; i < threads; ++i) {
       left_ = threads == 2 ? 6 : 4;
-      made.threads.push_back(body(3 + below(7), 0, {}));
+      made.threads.push_back(body(plain_ ? 14 : 3 + below(7), 0, {}));
     }
     // Thread i is made by one before it, which may wait for its end.
     for (int i = 1; i < threads; ++i) {
@@ -206,7 +208,7 @@ class LittleGenerator {
       const int lock = below(locks_);
       const bool inside = !held.empty() || !mine.empty();
       if (!inside && what < 16) {
-        if (what < 3 && depth < 2) {
+        if (what < 3 && depth < 2 && !plain_) {
           made.push_back({.kind = what == 0 ? Kind::kLoop : Kind::kIf,
                           .local = below(locals_),
                           .children = body(2 + below(3), depth + 1, held)});
@@ -234,14 +236,14 @@ class LittleGenerator {
                           all.insert(sections_ ? lock : 0);
                           return all;
                         }())});
-      } else if (what < 7 && !mine.empty()) {
+      } else if (what < (plain_ ? 10 : 7) && !mine.empty()) {
         unlock();
       } else if (what == 7 && mine.contains(lock) && mine[lock]) {
         made.push_back({.kind = Kind::kWait, .what = lock});
-      } else if (what == 8 && mine.contains(lock) && mine[lock]) {
+      } else if (what == 8 && !plain_ && mine.contains(lock) && mine[lock]) {
         left_ -= 2;
         made.push_back({.kind = Kind::kAwait, .what = below(variables_), .lock = lock});
-      } else if (what == 9 && inside && depth < 3) {
+      } else if (what == 9 && inside && depth < 3 && !plain_) {
         --left_;
         branches_ = true;
         made.push_back({.kind = Kind::kIfEqual,
@@ -249,7 +251,7 @@ class LittleGenerator {
                         .local = below(locals_),
                         .negated = below(3) == 0,
                         .children = body(1 + below(2), depth + 1, inner())});
-      } else if (what == 10 && depth < 3) {
+      } else if (what == 10 && depth < 3 && !plain_) {
         branches_ |= inside;
         made.push_back({.kind = Kind::kIf,
                         .local = below(locals_),
@@ -263,6 +265,7 @@ class LittleGenerator {
   }
 
   std::mt19937 random_;
+  bool plain_ = false;
   bool sections_ = true;
   bool shares_ = false;
   int variables_ = 1;

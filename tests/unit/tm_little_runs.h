@@ -183,6 +183,9 @@ struct LittleTruth {
   std::set<Stale> stale;
   std::set<Halves> halves;
   std::set<int> races;
+  // Of uses of one kind in a section, the locks that were held. The analysis knows those of all.
+  std::map<std::tuple<Section, int, bool>, std::array<int, kLittleLocks>> locks;
+  bool mixed = false;  // they were not always the same
   int runs = 0;
 };
 
@@ -222,6 +225,11 @@ inline void judge_run(const std::vector<LittleEvent>& run, LittleTruth& truth) {
     if (!in_section(one)) continue;
     LittleTruth::Uses& uses = truth.uses[one.section];
     (one.writes ? uses.writes : uses.reads).insert(one.variable);
+    std::array<int, kLittleLocks> locks = {};
+    for (std::size_t lock = 0; lock < locks.size(); ++lock) locks[lock] = one.hold[lock] != 0;
+    const auto [known, is_new] =
+        truth.locks.emplace(std::tuple(one.section, one.variable, one.writes), locks);
+    truth.mixed |= known->second != locks;
   }
   for (const Flowing& flow : flows) {
     truth.flows.emplace(run[flow.from].section, run[flow.from].variable, flow.section, flow.into);

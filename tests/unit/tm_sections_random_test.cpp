@@ -110,7 +110,7 @@ TEST(TmSectionsRandom, AgreesWithAllInterleavings) {
       found_races.insert(static_cast<int>(traces.locations[race.one.location].a));
     }
     const std::string missed = missing(happens, little_found(traces, anomalies, false));
-    const bool exact = !little.forks_inside && !little.branches_inside;
+    const bool exact = !little.forks_inside && !little.branches_inside && !truth.mixed;
     const std::string invented = missing(is_sure, happens);
     const std::string doubted = missing(little_truth(truth, true), is_sure);
     const bool races_agree = little.nests || !exact
@@ -130,10 +130,10 @@ TEST(TmSectionsRandom, AgreesWithAllInterleavings) {
     races += truth.races.size();
   }
   EXPECT_EQ(wrong, 0) << "of " << compared;
-  EXPECT_LE(never, programs / 100);
+  EXPECT_LE(never, programs / 50);
   // It would be no comparison if nothing were ever found, or if most programs were too large.
   EXPECT_GT(compared, programs * 3 / 4);
-  EXPECT_GT(real, static_cast<std::size_t>(programs / 4));
+  EXPECT_GT(real, static_cast<std::size_t>(programs / 6));
   EXPECT_GT(sure, static_cast<std::size_t>(programs / 8));
   EXPECT_GT(races, static_cast<std::size_t>(programs / 8));
 }

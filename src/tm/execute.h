@@ -110,6 +110,7 @@ class Executor {
   void explore(ThreadId thread);
   bool find_escaped();
   void find_entries();
+  void find_apart();
   void find_parallel();
   ThreadId thread_for(NodeId node, std::uint32_t function);
   void finish(Traces& traces);
@@ -180,7 +181,8 @@ class Executor {
   std::map<std::string, std::uint32_t> functions_;
   std::map<std::string, std::vector<std::uint32_t>> overriders_;
   std::map<std::string, const DescribedMethod*> methods_;
-  std::unordered_set<const Node*> counting_;  // updates whose value nobody uses
+  std::map<std::uint32_t, std::uint32_t> apart_;  // nodes that name an element, by its number
+  std::unordered_set<const Node*> counting_;      // updates whose value nobody uses
 
   // Over all rounds; they only grow.
   std::map<LocationId, Few<LocationId>> heap_;

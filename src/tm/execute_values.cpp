@@ -1,5 +1,6 @@
 // Values and places: what they lead to, and what they depend on.
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -130,9 +131,12 @@ Place Executor::place(NodeId id) {
       if (node.kind == NodeKind::kElement && node.children.size() > 1) {
         result.origins.insert(eval(node.children[1]).origins);
       }
+      const auto apart = apart_.find(static_cast<std::uint32_t>(id));
+      const std::string name = node.kind == NodeKind::kField ? node.name
+                               : apart == apart_.end()       ? "[]"
+                                                       : "[" + std::to_string(apart->second) + "]";
       for (const LocationId at : whole.at) {
-        result.at.insert(traces_.locations.part(
-            at, node.kind == NodeKind::kField ? std::string_view(node.name) : "[]"));
+        result.at.insert(traces_.locations.part(at, name));
       }
       break;
     }

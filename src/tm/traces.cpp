@@ -65,6 +65,7 @@ Executor::Executor(const Program& program, const TraceOptions& options)
     }
   }
   for (const DescribedMethod& method : options.methods) methods_.emplace(method.name, &method);
+  find_apart();
   // Statements `n += 2;`: nobody uses the value.
   for (const Node& node : program.nodes) {
     const bool is_statement = node.kind == Node::Kind::kSequence || node.kind == Node::Kind::kIf ||
@@ -76,6 +77,37 @@ Executor::Executor(const Program& program, const TraceOptions& options)
       if (child == kNoNode || is_condition || program[child].kind != Node::Kind::kUpdate) continue;
       counting_.insert(&program[child]);
     }
+  }
+}
+
+// Elements of an array are one variable, unless all that the program ever does with it is to name
+// one of them by a number: then no pointer leads from one to the other.
+void Executor::find_apart() {
+  using Key = std::pair<std::uint32_t, std::string>;
+  const auto key_of = [](const Node& array) {
+    return Key(array.kind == Node::Kind::kGlobal ? array.number : 0xffffffffU, array.name);
+  };
+  const auto index_of = [&](const Node& node) -> const Node* {
+    if (node.kind != Node::Kind::kElement || node.children.size() < 2) return nullptr;
+    const Node& index = program_[node.children[1]];
+    return index.kind == Node::Kind::kConstant && index.known ? &index : nullptr;
+  };
+  const auto is_named = [&](NodeId id) {
+    return id != kNoNode &&
+           (program_[id].kind == Node::Kind::kGlobal || program_[id].kind == Node::Kind::kField);
+  };
+  std::set<Key> mixed;
+  for (const Node& node : program_.nodes) {
+    if (node.kind == Node::Kind::kField || index_of(node) != nullptr) continue;
+    for (const NodeId child : node.children) {
+      if (is_named(child)) mixed.insert(key_of(program_[child]));
+    }
+  }
+  for (std::uint32_t i = 0; i < program_.nodes.size(); ++i) {
+    const Node& node = program_.nodes[i];
+    const Node* index = index_of(node);
+    if (index == nullptr || !is_named(node.children[0])) continue;
+    if (!mixed.contains(key_of(program_[node.children[0]]))) apart_.emplace(i, index->number);
   }
 }
 
@@ -219,7 +251,8 @@ void Executor::finish(Traces& traces) {
   const auto add = [&](LocationId id) {
     const Location& location = traces.locations[id];
     const Location& root = traces.locations[traces.locations.root(id)];
-    if (location.kind == LocationKind::kPart && root.kind == LocationKind::kUnknown) {
+    if (location.kind == LocationKind::kPart && root.kind == LocationKind::kUnknown &&
+        !location.name.starts_with('[')) {
       unknown.emplace(location.name, id);
     }
   };
@@ -234,7 +267,7 @@ void Executor::finish(Traces& traces) {
   if (unknown.empty()) return;
   const auto same = [&](LocationId id) {
     const Location& location = traces.locations[id];
-    if (location.kind != LocationKind::kPart || location.name == "[]") return id;
+    if (location.kind != LocationKind::kPart || location.name.starts_with('[')) return id;
     const auto known = unknown.find(location.name);
     return known == unknown.end() ? id : known->second;
   };
@@ -342,25 +375,23 @@ bool Traces::uses_together(TransactionId transaction, LocationId one, LocationId
 }
 
 std::string Traces::name_of(const Program& program, LocationId location) const {
-  bool is_array = false;
+  std::string suffix;  // of an array
   while (true) {
     const Location& at = locations[location];
     if (at.kind != LocationKind::kPart) break;
-    if (at.name != "[]") {
+    if (!at.name.starts_with('[')) {
       // A field of a class without a name: by the variable that it is a part of.
       constexpr std::string_view kUnnamed = "(unnamed)::";
-      const std::string suffix = is_array ? "[]" : "";
       const Location& root = locations[locations.root(location)];
       if (!at.name.starts_with(kUnnamed) || root.kind != LocationKind::kGlobal) {
         return at.name + suffix;
       }
       return program.globals[root.a].display + '.' + at.name.substr(kUnnamed.size()) + suffix;
     }
-    is_array = true;
+    suffix = at.name;
     location = static_cast<LocationId>(at.a);
   }
   const Location& root = locations[location];
-  const std::string suffix = is_array ? "[]" : "";
   switch (root.kind) {
     case LocationKind::kGlobal:
     case LocationKind::kThreadLocal:

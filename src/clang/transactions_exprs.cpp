@@ -244,16 +244,16 @@ NodeId TransactionUnit::initialize(NodeId to, QualType type, const Expr* with) {
   const auto* list = llvm::dyn_cast<clang::InitListExpr>(plain);
   if (type->isArrayType()) {
     std::vector<NodeId> parts;
-    const NodeId element = make(Kind::kElement, at, {to});
+    const auto element = [&] { return make(Kind::kElement, at, {to}); };
     const QualType inner = context_.getAsArrayType(type)->getElementType();
     if (list != nullptr) {
       const bool all = list->getNumInits() <= kMostElements;
       for (unsigned i = 0; i < std::min(list->getNumInits(), kMostElements); ++i) {
-        const NodeId one = all ? make(Kind::kElement, at, {to, number(i, at)}) : element;
+        const NodeId one = all ? make(Kind::kElement, at, {to, number(i, at)}) : element();
         parts.push_back(initialize(one, inner, list->getInit(i)));
       }
     } else if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(plain)) {
-      if (is_object(made->getType())) parts.push_back(construct(element, *made));
+      if (is_object(made->getType())) parts.push_back(construct(element(), *made));
     }
     return make(Kind::kSequence, at, std::move(parts));
   }

@@ -227,6 +227,8 @@ class LittleGenerator {
         nests_ = true;
         made.push_back({.kind = Kind::kLock, .what = lock});
         mine[lock] = true;
+      } else if (plain_ && what > 15 && mine.size() == 2 && mine[lock]) {
+        made.push_back({.kind = Kind::kWait, .what = lock});  // with another still held
       } else if (what == 3 && depth < 3 && !shares_) {
         nests_ |= sections_ && !is_held(lock);
         made.push_back({.kind = Kind::kGuard,

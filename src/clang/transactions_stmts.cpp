@@ -84,7 +84,8 @@ NodeId TransactionUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation a
         const auto last = std::ranges::find_if(
             rest, [&](const Stmt* child) { return called_by(child) == style->second; });
         const auto count = static_cast<std::size_t>(last - rest.begin());
-        const SourceLocation to = last == rest.end() ? end : (*last)->getEndLoc();
+        const SourceLocation to =
+            last == rest.end() || *last == nullptr ? end : (*last)->getEndLoc();
         parts.push_back(atomic(block(rest.take_front(count), at, to), list[i]->getBeginLoc(), to));
         i += count + 1;
         continue;

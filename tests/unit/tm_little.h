@@ -2,6 +2,8 @@
 // made, printed, and given to the analysis. tm_little_runs.h runs them.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -66,7 +68,7 @@ inline void print_little(const LittleBody& body, int depth, std::string& text) {
     const std::string what(1, static_cast<char>('x' + one.what));
     const std::string local(1, static_cast<char>('a' + one.local));
     const std::string lock = "l" + std::to_string(one.kind == kAwait ? one.lock : one.what);
-    text.append(static_cast<std::size_t>(2 * depth), ' ');
+    text += fmt::format("{:{}}", "", 2 * depth);
     switch (one.kind) {
       case kLock:
         text += (one.shared ? "read_lock " : "lock ") + lock;
@@ -78,10 +80,10 @@ inline void print_little(const LittleBody& body, int depth, std::string& text) {
         text += "wait " + lock;
         break;
       case kRead:
-        text += local + " = " + what;
+        text += fmt::format("{} = {}", local, what);
         break;
       case kWrite:
-        text += what + " = " + (one.local == kLittleLocals ? "1" : local + " + 1");
+        text += fmt::format("{} = {}", what, one.local == kLittleLocals ? "1" : local + " + 1");
         break;
       case kCount:
         text += what + " += 1";
@@ -90,13 +92,13 @@ inline void print_little(const LittleBody& body, int depth, std::string& text) {
         text += "if " + local;
         break;
       case kIfEqual:
-        text += "if " + what + (one.negated ? " != " : " == ") + local;
+        text += fmt::format("if {} {} {}", what, one.negated ? "!=" : "==", local);
         break;
       case kLoop:
         text += "loop";
         break;
       case kAwait:
-        text += "while " + what + " wait " + lock;
+        text += fmt::format("while {} wait {}", what, lock);
         break;
       case kGuard:
         text += "with " + lock;
@@ -227,8 +229,9 @@ class LittleGenerator {
         nests_ = true;
         made.push_back({.kind = Kind::kLock, .what = lock});
         mine[lock] = true;
-      } else if (plain_ && what > 15 && mine.size() == 2 && mine[lock]) {
-        made.push_back({.kind = Kind::kWait, .what = lock});  // with another still held
+      } else if ((plain_ ? what > 15 && mine.size() == 2 : what == 7) && mine.contains(lock) &&
+                 mine[lock]) {  // if they are plain, with another still held
+        made.push_back({.kind = Kind::kWait, .what = lock});
       } else if (what == 3 && depth < 3 && !shares_) {
         nests_ |= sections_ && !is_held(lock);
         made.push_back({.kind = Kind::kGuard,
@@ -240,8 +243,6 @@ class LittleGenerator {
                         }())});
       } else if (what < (plain_ ? 10 : 7) && !mine.empty()) {
         unlock();
-      } else if (what == 7 && mine.contains(lock) && mine[lock]) {
-        made.push_back({.kind = Kind::kWait, .what = lock});
       } else if (what == 8 && !plain_ && mine.contains(lock) && mine[lock]) {
         left_ -= 2;
         made.push_back({.kind = Kind::kAwait, .what = below(variables_), .lock = lock});

@@ -86,7 +86,7 @@ std::string missing(const LittleFound& some, const LittleFound& others) {
 }
 
 TEST(TmSectionsRandom, AgreesWithAllInterleavings) {
-  const char* more = std::getenv("TOMOS_TM_PROGRAMS");
+  const char* more = std::getenv("TOMOS_TM_PROGRAMS");  // NOLINT(concurrency-mt-unsafe)
   const int programs = more != nullptr ? std::atoi(more) : 400 / kShare;
   int compared = 0;
   int wrong = 0;

@@ -316,7 +316,7 @@ class LittleInterpreter {
   }
 
  private:
-  static inline constexpr int kMostRuns = 4000;
+  static inline constexpr int kMostRuns = 1500;
 
   struct Local {
     int value = 0;

@@ -254,8 +254,7 @@ class Judge {
   void unknown_above(const Constraint& constraint) {
     const bool is_error =
         solved_.conditionals.basic(solved_.constraints.value(constraint.bound)) == Basic::kError;
-    const NodeId bound = constraint.bound;
-    NodeId at = bound;
+    NodeId at = constraint.bound;
     while (solved_.constraints[at].kind != Node::Kind::kVariable) {
       if (solved_.constraints[at].children.empty()) return;
       at = solved_.constraints[at].children[0];

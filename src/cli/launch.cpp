@@ -163,24 +163,31 @@ Result<int> launch(const std::vector<std::string>& words,
   const Action on_quit(SIGQUIT, SIG_IGN);
   const Action on_terminate(SIGTERM, pass_to_child);
   const Action on_hangup(SIGHUP, pass_to_child);
+  // What comes before we know our child waits until we do, or it would be passed to nobody.
+  sigset_t all;
+  sigset_t old;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &old);
   const pid_t pid = ::fork();
   if (pid == 0) {
     for (const Action* action : {&on_interrupt, &on_quit, &on_terminate, &on_hangup}) {
       action->reset();
     }
     restore_inherited_signals();
+    ::pthread_sigmask(SIG_SETMASK, &old, nullptr);
     ::execvpe(argv[0], argv.data(), envp.data());
     const int error = errno;
     (void)!::write(failure[1], &error, sizeof(error));
     ::_exit(127);
   }
   const int fork_error = errno;
+  child = pid;
+  ::pthread_sigmask(SIG_SETMASK, &old, nullptr);
   ::close(failure[1]);
   if (pid < 0) {
     ::close(failure[0]);
     return std::unexpected(cannot_start(words[0], fork_error));
   }
-  child = pid;
   int error = 0;
   ssize_t got = 0;
   do {

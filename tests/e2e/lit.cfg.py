@@ -11,6 +11,7 @@ config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".std", ".test"]
 config.excludes = ["inputs", "improvements"]
 config.test_source_root = os.path.dirname(__file__)
+lit_config.maxIndividualTestTime = 300  # seconds: a test that hangs is named, with what it was at
 
 for name in ("NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TOMOS_COMPILER", "TOMOS_CC", "TOMOS_CXX", "TOMOS_VERBOSE", "TOMOS_DISABLE"):
     config.environment.pop(name, None)

@@ -8,12 +8,18 @@ import time
 tomos, program = sys.argv[1:]
 
 
-def start(what):
+def as_usual():
+    """Whoever runs the tests, by nohup say, may ignore them."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def start(what, at_once=False):
     """tomos and the program in a process group of their own, as a shell would start them."""
     process = subprocess.Popen(
         [tomos, "run", "--", program, what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-    assert process.stdout.readline() == "ready\n"
+        start_new_session=True, preexec_fn=as_usual)
+    assert at_once or process.stdout.readline() == "ready\n"
     return process
 
 
@@ -29,9 +35,13 @@ def wait_for(condition):
         time.sleep(0.01)
 
 
-def child_of(pid):
+def children_of(pid):
     with open(f"/proc/{pid}/task/{pid}/children") as children:
-        return int(children.read().split()[0])
+        return children.read().split()
+
+
+def child_of(pid):
+    return int(children_of(pid)[0])
 
 
 # Ctrl-C kills the program; tomos still reports, and dies of the same signal.
@@ -54,6 +64,15 @@ for number in (signal.SIGTERM, signal.SIGHUP):
     out, err = process.communicate()
     assert process.returncode == -number, process.returncode
     assert "blocks: ok" in err, err
+
+# Even before tomos has heard that the program was started: 2 if nothing of the program has run.
+for _ in range(20):
+    process = start("wait", at_once=True)
+    while not children_of(process.pid):
+        pass
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode in (-signal.SIGTERM, 2), process.returncode
 
 # When the program stops, so does tomos, and both go on together.
 process = start("wait")

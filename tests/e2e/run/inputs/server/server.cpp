@@ -29,11 +29,12 @@ void handle(Log& log, int number, int key) {
 }
 
 // Waits for requests, so it is no transaction, though what it calls is.
-void serve(Log& log, int number, int requests) {
+void serve(Log& log, int number, int requests, int answers) {
   for (pollfd file = {requests, POLLIN, 0}; poll(&file, 1, -1) > 0;) {
     char key = 0;
-    if (read(requests, &key, 1) <= 0 || key == 'q') return;
-    handle(log, number, key);
+    if (read(requests, &key, 1) <= 0) return;
+    if (key != 'q') handle(log, number, key);
+    if (write(answers, &key, 1) != 1 || key == 'q') return;
   }
 }
 
@@ -43,10 +44,17 @@ int main() {
   for (auto& ends : pipes) {
     if (pipe(ends) != 0) return 1;
   }
-  std::thread one([&] { serve(*log, 0, pipes[0][0]); });
-  std::thread two([&] { serve(*log, 1, pipes[1][0]); });
+  int answers[2] = {};
+  if (pipe(answers) != 0) return 1;
+  std::thread one([&] { serve(*log, 0, pipes[0][0], answers[1]); });
+  std::thread two([&] { serve(*log, 1, pipes[1][0], answers[1]); });
+  // One after the other: they take the locks of the stores in opposite orders, and would wait for
+  // ever if they met there.
   for (const auto& ends : pipes) {
     if (write(ends[1], "abcabcq", 7) != 7) return 1;
+    for (char key = 0; key != 'q';) {
+      if (read(answers[0], &key, 1) != 1) return 1;
+    }
   }
   one.join();
   two.join();

@@ -66,6 +66,16 @@ bool may_change_behind(clang::QualType type) {
          !type->getPointeeType().isConstQualified();
 }
 
+// A guard that is only for Clang's checker to see: nobody waits for what it says to acquire, so it
+// is a promise (that all this runs in one thread, say) and may be given again inside.
+bool does_nothing(const clang::CXXConstructorDecl& constructor) {
+  const auto* definition =
+      llvm::dyn_cast_or_null<clang::CXXConstructorDecl>(constructor.getDefinition());
+  if (definition == nullptr || definition->getNumCtorInitializers() > 0) return false;
+  const auto* body = llvm::dyn_cast_or_null<clang::CompoundStmt>(definition->getBody());
+  return body != nullptr && body->body_empty();
+}
+
 }  // namespace
 
 const clang::CXXConstructExpr* construction_of(const Expr* init) {
@@ -211,7 +221,11 @@ void Body::guard_locks(const clang::CXXConstructExpr& made, Guard& guard, Source
   };
   if (const auto* taken = constructor.getAttr<clang::AcquireCapabilityAttr>()) {
     add_all(taken->args());
-    guard.held = Held::kYes;
+    if (does_nothing(constructor)) {
+      assert_held(std::exchange(guard.locks, {}));
+    } else {
+      guard.held = Held::kYes;
+    }
   } else if (const auto* held = constructor.getAttr<clang::RequiresCapabilityAttr>()) {
     add_all(held->args());
     guard.held = Held::kMaybe;  // as with adopt_lock: see below
@@ -453,6 +467,24 @@ void Body::change_guard(const VarDecl& variable, LockCall::Kind kind, bool gives
   }
 }
 
+// What is asserted, the caller sees to.
+void Body::assert_held(const std::vector<LockPath>& locks) {
+  core::Method& method = unit_.method_at(home_);
+  if (blocks_.size() > 1 || method.is_given) return;
+  for (const LockPath& lock : locks) {
+    const bool caller_knows =
+        lock.stable && (lock.root == "this" || lock.root.find("::") != std::string::npos ||
+                        std::ranges::find(method.parameters, lock.root, &core::Parameter::name) !=
+                            method.parameters.end());
+    const bool taken = std::ranges::find(taken_, lock) != taken_.end();
+    if (!caller_knows || taken) continue;
+    const core::LockId id = unit_.lock_id(lock);
+    if (std::ranges::find(method.requires_held, id) == method.requires_held.end()) {
+      method.requires_held.push_back(id);
+    }
+  }
+}
+
 // True: the call was one that locks, unlocks or waits, and is done.
 bool Body::lock_effect(const clang::CallExpr& call) {
   const clang::FunctionDecl* called = call.getDirectCallee();
@@ -505,19 +537,7 @@ bool Body::lock_effect(const clang::CallExpr& call) {
       }
       return true;
     case LockCall::Kind::kAssertHeld:
-      for (const LockPath& lock : does->locks) {
-        core::Method& method = unit_.method_at(home_);
-        const bool caller_knows =
-            lock.stable && (lock.root == "this" || lock.root.find("::") != std::string::npos ||
-                            std::ranges::find(method.parameters, lock.root,
-                                              &core::Parameter::name) != method.parameters.end());
-        const bool taken = std::ranges::find(taken_, lock) != taken_.end();
-        if (!caller_knows || taken || blocks_.size() > 1 || method.is_given) continue;
-        const core::LockId id = unit_.lock_id(lock);
-        if (std::ranges::find(method.requires_held, id) == method.requires_held.end()) {
-          method.requires_held.push_back(id);
-        }
-      }
+      assert_held(does->locks);
       return true;
     case LockCall::Kind::kWait: {
       std::vector<LockPath> locks = does->locks;

@@ -347,6 +347,12 @@ int run(const InferOptions& options) {
                              .verdict = !report.findings.empty() ? Verdict::kViolation
                                         : complete               ? Verdict::kOk
                                                                  : Verdict::kUnknown});
+  if (!guards->entered_again.empty()) {
+    report.notes.push_back(
+        fmt::format("acquired by those who hold it already, so taken for a lock that one may "
+                    "acquire again: {}",
+                    fmt::join(guards->entered_again, ", ")));
+  }
   if (!guards->complete) {
     report.notes.emplace_back(
         "the search for guards was cut short: these are the best found so far, others may fit "

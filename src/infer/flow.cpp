@@ -115,7 +115,7 @@ void Walker::main_block() {
 void Walker::leave() {
   if (!way_.reachable) return;
   Way last = way_;
-  for (const LockId lock : sections_) leave_section(last, lock);
+  for (const Section& section : sections_) leave_section(last, section.lock);
   exits_.push_back(std::move(last));
   way_.reachable = false;
 }

@@ -61,6 +61,8 @@ struct CallSite {
   bool on_this = false;   // of the caller
   bool unshared = false;  // nobody else can see the object
   bool forked = false;    // in a thread of its own
+  // The callee acquires them, to call what it was given; so they were put around both.
+  std::vector<LockId> brings;
 };
 
 struct MethodLock {

@@ -63,7 +63,7 @@ Walker::Value Walker::expr(ExprId id) {
       if (lock == Locks::kUnknown) return expr(of.children[1]);
       exclude(lock, id);
       take(lock, of.is_shared);
-      sections_.push_back(lock);
+      sections_.push_back({.lock = lock, .expr = id});
       const Value value = expr(of.children[1]);
       sections_.pop_back();
       if (way_.reachable) leave_section(way_, lock);
@@ -109,7 +109,7 @@ Walker::Value Walker::expr(ExprId id) {
       Loop& around = loops_.back();
       Way out = way_;
       for (std::size_t i = around.sections; i < sections_.size(); ++i) {
-        leave_section(out, sections_[i]);
+        leave_section(out, sections_[i].lock);
       }
       (of.kind == Expr::Kind::kBreak ? around.breaks : around.continues).push_back(std::move(out));
       way_.reachable = false;
@@ -228,6 +228,10 @@ void Walker::invoke(CallSite site) {
   if (silent_ == 0 && way_.reachable) {
     site.caller = current_;
     site.holds = holds_now();
+    const core::Position& at = program_[site.expr].position;
+    for (const Section& section : sections_) {
+      if (program_[section.expr].position == at) site.brings.push_back(section.lock);
+    }
     made_.calls.push_back(site);
   }
   if (site.forked) return;

@@ -34,6 +34,10 @@ class Walker {
     LockId path = Locks::kUnknown;
     const core::Field* field = nullptr;  // that it was read from, of some object
   };
+  struct Section {
+    LockId lock = {};
+    ExprId expr = core::kNoExpr;
+  };
   struct Loop {
     std::vector<Way> breaks;
     std::vector<Way> continues;
@@ -107,7 +111,7 @@ class Walker {
   Way way_;
   std::vector<Way> exits_;
   std::vector<Loop> loops_;
-  std::vector<LockId> sections_;
+  std::vector<Section> sections_;
   std::size_t silent_ = 0;
 };
 

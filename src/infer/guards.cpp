@@ -384,6 +384,7 @@ class Finder {
     const bool own = locks_[root].name == "this" && length <= 1;
     if (one.method == kMain || (!own && !flow_.acquiring.contains(one))) return;
     if (core::is_of_any(locks_, one.lock)) return;  // only of that object
+    if (entered_again_.contains({classes_[one.method].owner, one.lock})) return;
     std::vector<LockId>& excludes = mutable_method(one.method).excludes;
     const bool known = std::ranges::find(excludes, one.lock) != excludes.end();
     if (!known) excludes.push_back(one.lock);
@@ -525,7 +526,13 @@ class Finder {
                        name_of(call.site->callee), locks_.to_string(call.lock)),
            fmt::format("hold {} here{}", seen(call), kAsWriter));
     }
-    for (const WrongCall& call : calls_that_lock_again(locks_, flow_)) {
+    std::vector<WrongCall> again = calls_that_lock_again(locks_, flow_);
+    entered_again_ = take_entered_again(again, classes_);
+    for (const auto& [own, calls] : entered_again_) {
+      made_.entered_again.push_back(fmt::format("{} of {} ({} calls)", locks_.to_string(own.second),
+                                                shown(*own.first), calls));
+    }
+    for (const WrongCall& call : again) {
       tell(*call.site, Kind::kDeadlock,
            fmt::format("{} acquires {}, which is held here: it waits for itself",
                        name_of(call.site->callee), seen(call)),
@@ -573,6 +580,7 @@ class Finder {
   std::map<std::string, std::size_t> holders_;  // how many fields lead to objects of a class
   std::vector<Subject> subjects_;
   std::map<std::pair<const Class*, LockId>, std::size_t> classes_under_;
+  std::map<OwnLock, std::size_t> entered_again_;
   GuardInference made_;
 };
 

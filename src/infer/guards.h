@@ -23,6 +23,7 @@ namespace tomos::infer {
 struct GuardInference {
   std::vector<Finding> findings;
   bool complete = true;  // no: the solver's budget was spent, and better guards may exist
+  std::vector<std::string> entered_again;  // locks that their holders acquire, as if they could
 };
 
 // Fills in the guards and required locks of the program, as far as they are not declared, and marks

@@ -10,6 +10,13 @@ namespace tomos::infer {
 
 using core::Guard;
 
+namespace {
+
+// So many methods do not all wait for themselves.
+constexpr std::size_t kManyCallers = 3;
+
+}  // namespace
+
 std::vector<WrongCall> calls_of_readers(Locks& locks, const Classes& classes, const Flow& flow) {
   const auto own = [&](HoldsId at, LockId lock) {
     const auto found = flow[at].find(lock);
@@ -65,7 +72,9 @@ std::vector<WrongCall> calls_that_lock_again(Locks& locks, const Flow& flow) {
     const auto locked = acquired.find(site.callee);
     if (locked == acquired.end() || site.forked) continue;
     for (const LockId lock : locked->second) {
-      const auto held = flow[site.holds].find(substitute(locks, site.theta, lock));
+      const LockId here = substitute(locks, site.theta, lock);
+      if (std::ranges::find(site.brings, here) != site.brings.end()) continue;
+      const auto held = flow[site.holds].find(here);
       // Readers may come twice.
       if (held == flow[site.holds].end() || held->second.depth == 0 || held->second.shared)
         continue;
@@ -73,6 +82,23 @@ std::vector<WrongCall> calls_that_lock_again(Locks& locks, const Flow& flow) {
     }
   }
   return found;
+}
+
+std::map<OwnLock, std::size_t> take_entered_again(std::vector<WrongCall>& calls,
+                                                  const Classes& classes) {
+  const auto own_lock = [&](const WrongCall& call) {
+    return OwnLock(classes[call.site->callee].owner, call.lock);
+  };
+  std::map<OwnLock, std::set<MethodId>> callers;
+  for (const WrongCall& call : calls) callers[own_lock(call)].insert(call.site->caller);
+  std::map<OwnLock, std::size_t> taken;
+  std::erase_if(calls, [&](const WrongCall& call) {
+    const OwnLock of = own_lock(call);
+    if (of.first == nullptr || callers.at(of).size() < kManyCallers) return false;
+    ++taken[of];
+    return true;
+  });
+  return taken;
 }
 
 }  // namespace tomos::infer

@@ -7,9 +7,12 @@
 //
 // And a method that acquires a mutex must not be called by one who holds it: it would wait for
 // itself. Only those that do so with their own hands count: a way through others is often one that
-// is never gone.
+// is never gone. But if several do, the program would never have run: it is a lock that its holder
+// may acquire again, such as one that only checks what is promised.
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "infer/classes.h"
@@ -26,5 +29,11 @@ struct WrongCall {
 std::vector<WrongCall> calls_of_readers(Locks& locks, const Classes& classes, const Flow& flow);
 
 std::vector<WrongCall> calls_that_lock_again(Locks& locks, const Flow& flow);
+
+// Takes the calls for which that is no mistake. The locks, as their classes know them, and how many
+// calls there were.
+using OwnLock = std::pair<const core::Class*, LockId>;
+std::map<OwnLock, std::size_t> take_entered_again(std::vector<WrongCall>& calls,
+                                                  const Classes& classes);
 
 }  // namespace tomos::infer

@@ -207,6 +207,9 @@ class Body {
   ExprId callback(const clang::Expr* of, llvm::ArrayRef<const clang::Expr*> after, bool at_once);
   std::vector<LockPath> locks_around(const clang::FunctionDecl& callee, unsigned parameter,
                                      const Scope& inside);
+  static bool is_lambda(clang::QualType type);
+  bool is_counted_by_caller(const clang::Expr* callable);
+  ExprId unknown_step(const clang::Expr* callee, clang::SourceLocation at);
   bool runs_at_once(const clang::FunctionDecl& callee, unsigned parameter, unsigned depth = 0);
 
   Unit& unit_;

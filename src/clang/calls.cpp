@@ -62,10 +62,16 @@ Body::Value Body::unknown_call(const clang::CallExpr& of) {
   }
   const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
   arguments_effect(nullptr, arguments, effects, false);
-  std::string through = "a function pointer";
   const Expr* callee = llvm::isa<clang::CXXOperatorCallExpr>(of) && !arguments.empty()
                            ? arguments[0]
                            : of.getCallee();
+  effects.push_back(unknown_step(callee, at));
+  return opaque(unit_.type_of(of.getType()), sequence(std::move(effects), at));
+}
+
+// It calls something, which may do anything.
+ExprId Body::unknown_step(const Expr* callee, SourceLocation at) {
+  std::string through = "a function pointer";
   callee = callee->IgnoreParenCasts();
   if (const auto* part = llvm::dyn_cast<clang::MemberExpr>(callee)) {
     through = part->getMemberDecl()->getQualifiedNameAsString();
@@ -73,8 +79,7 @@ Body::Value Body::unknown_call(const clang::CallExpr& of) {
     through = reference->getDecl()->getQualifiedNameAsString();
   }
   unit_.unknown_call(through);
-  effects.push_back(step("(call) " + through, core::Basic::kCompound, at));
-  return opaque(unit_.type_of(of.getType()), sequence(std::move(effects), at));
+  return step("(call) " + through, core::Basic::kCompound, at);
 }
 
 Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr& of) {
@@ -138,6 +143,10 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
         children.push_back(coerce({}, unit_.method_at(home).parameters[i].type, at));
       }
       continue;
+    }
+    if (is_lambda(argument->getType()) && !is_counted_by_caller(argument) &&
+        runs_at_once(callee, i)) {
+      before.push_back(unknown_step(argument, at));
     }
     const Use use =
         i < callee.getNumParams() ? use_for(callee.getParamDecl(i)->getType()) : Use::kRead;
@@ -298,6 +307,13 @@ Body::Value Body::call(const clang::CallExpr& of, Use use) {
           lambda_call(*lambda, callee,
                       llvm::ArrayRef(arguments).drop_front(operator_call != nullptr ? 1 : 0), at);
       if (made != core::kNoExpr) return {.id = made, .type = type};
+    }
+    if (is_counted_by_caller(receiver)) {
+      std::vector<ExprId> effects;
+      arguments_effect(callee,
+                       llvm::ArrayRef(arguments).drop_front(operator_call != nullptr ? 1 : 0),
+                       effects, false);
+      return opaque(type, sequence(std::move(effects), at));
     }
     return unknown_call(of);
   }

@@ -251,6 +251,23 @@ bool Body::runs_at_once(const FunctionDecl& callee, unsigned parameter, unsigned
   return only_calls(definition->getBody());
 }
 
+bool Body::is_lambda(clang::QualType type) {
+  const clang::CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record != nullptr && record->isLambda();
+}
+
+// A lambda that this function was given, and only calls. There is an instance of this function for
+// it, so whoever gave it sees what becomes of it, and has counted it.
+bool Body::is_counted_by_caller(const Expr* callable) {
+  if (!is_lambda(callable->getType())) return false;
+  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(callable_core(callable));
+  if (reference == nullptr) return false;
+  for (unsigned i = 0; i < function_.getNumParams(); ++i) {
+    if (function_.getParamDecl(i) == reference->getDecl()) return runs_at_once(function_, i);
+  }
+  return false;
+}
+
 // The locks that the function holds where it calls the parameter, as the caller would name them.
 std::vector<LockPath> Body::locks_around(const FunctionDecl& callee, unsigned parameter,
                                          const Scope& inside) {

@@ -1,0 +1,52 @@
+// Lambdas that are handed to somebody who calls them at once: counted where they are handed over.
+#include <functional>
+#include <mutex>
+
+class Box {
+ public:
+  template <class Function>
+  void visit(Function each) {
+    const std::lock_guard guard(mutex_);
+    each(size_);
+  }
+  template <class Function>
+  void pass_on(Function each) {
+    visit(each);
+  }
+  template <class Function>
+  void keep(Function each) {
+    auto kept = each;
+    visit(kept);
+  }
+  void visited() {
+    visit([](int) {});
+  }
+  void passed_on() {
+    pass_on([](int) {});
+  }
+  void kept() {
+    keep([](int) {});
+  }
+  void unknown(const std::function<void(int)>& each) { visit(each); }
+  void counted() {
+    visit([this](int) { count(); });
+  }
+  void count() {
+    const std::lock_guard guard(second_);
+    ++count_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::mutex second_;
+  int size_ = 0;
+  int count_ = 0;
+};
+
+void use(Box& box) {
+  box.visited();
+  box.passed_on();
+  box.kept();
+  box.unknown({});
+  box.counted();
+}

@@ -204,12 +204,15 @@ class Body {
   ExprId lambda_call(const clang::LambdaExpr& lambda, const clang::FunctionDecl* called,
                      llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceLocation at);
   Value pointer_call(const clang::BinaryOperator& callee, const clang::CallExpr& of);
-  ExprId callback(const clang::Expr* of, llvm::ArrayRef<const clang::Expr*> after, bool at_once);
+  enum class Runs : std::uint8_t { kLater, kOnce, kOften };  // the last two at once
+  ExprId callback(const clang::Expr* of, llvm::ArrayRef<const clang::Expr*> after, Runs runs);
   std::vector<LockPath> locks_around(const clang::FunctionDecl& callee, unsigned parameter,
                                      const Scope& inside);
   static bool is_lambda(clang::QualType type);
   bool is_counted_by_caller(const clang::Expr* callable);
   ExprId unknown_step(const clang::Expr* callee, clang::SourceLocation at);
+  Runs how_it_runs(const clang::FunctionDecl& callee, unsigned parameter);
+  bool runs_once(const clang::FunctionDecl& callee, unsigned parameter, unsigned depth = 0);
   bool runs_at_once(const clang::FunctionDecl& callee, unsigned parameter, unsigned depth = 0);
 
   Unit& unit_;

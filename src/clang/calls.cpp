@@ -44,8 +44,10 @@ void Body::arguments_effect(const FunctionDecl* callee, llvm::ArrayRef<const Exp
   for (unsigned i = 0; i < arguments.size(); ++i) {
     const Expr* argument = arguments[i];
     if (lambda_in(argument) != nullptr || function_in(argument) != nullptr) {
-      const bool here = at_once || (callee != nullptr && runs_at_once(*callee, i));
-      out.push_back(callback(argument, arguments.drop_front(i + 1), here));
+      const Runs runs = at_once             ? Runs::kOften
+                        : callee != nullptr ? how_it_runs(*callee, i)
+                                            : Runs::kLater;
+      out.push_back(callback(argument, arguments.drop_front(i + 1), runs));
       continue;
     }
     const bool known = callee != nullptr && i < callee->getNumParams();
@@ -128,9 +130,9 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
   for (unsigned i = 0; i < arguments.size(); ++i) {
     const Expr* argument = arguments[i];
     if (lambda_in(argument) != nullptr || function_in(argument) != nullptr) {
-      const bool here = runs_at_once(callee, i);
-      const ExprId made = callback(argument, llvm::ArrayRef(arguments).drop_front(i + 1), here);
-      if (here && made != core::kNoExpr) {
+      const Runs runs = how_it_runs(callee, i);
+      const ExprId made = callback(argument, llvm::ArrayRef(arguments).drop_front(i + 1), runs);
+      if (runs != Runs::kLater && made != core::kNoExpr) {
         const Scope outer = scope();
         const Scope inside = {
             .outer = &outer, .callee = &callee, .object = receiver_of, .arguments = arguments};

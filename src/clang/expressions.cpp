@@ -285,7 +285,7 @@ Body::Value Body::construct(const clang::CXXConstructExpr& of) {
     if (thread && !arguments.empty()) {
       const llvm::ArrayRef<const Expr*> rest = llvm::ArrayRef(arguments).drop_front();
       for (const Expr* argument : rest) effects.push_back(expr(argument, Use::kName).id);
-      const ExprId forked = callback(arguments[0], rest, false);
+      const ExprId forked = callback(arguments[0], rest, Runs::kLater);
       effects.push_back(forked != core::kNoExpr ? forked : expr(arguments[0], Use::kRead).id);
       return opaque(type, sequence(std::move(effects), at));
     }
@@ -381,7 +381,7 @@ Body::Value Body::expr(const Expr* of, Use use) {
     if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(of)) {
       if (unary->getOpcode() == clang::UO_AddrOf) {
         if (const clang::FunctionDecl* function = function_in(of)) {
-          const ExprId begun = callback(of, {}, false);
+          const ExprId begun = callback(of, {}, Runs::kLater);
           const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
           if (method != nullptr && method->isInstance() && !unit_.is_foreign(*method)) {
             unit_.take_address(*method, begun);
@@ -476,7 +476,7 @@ Body::Value Body::expr(const Expr* of, Use use) {
       return {.id = make(Kind::kCall, at, {object(old, owner, at)}, unit_.method_name(*ends)),
               .type = {.name = "void"}};
     }
-    if (llvm::isa<clang::LambdaExpr>(of)) return {.id = callback(of, {}, false)};
+    if (llvm::isa<clang::LambdaExpr>(of)) return {.id = callback(of, {}, Runs::kLater)};
     if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(of)) {
       std::vector<ExprId> values;
       for (const Expr* value : list->inits()) values.push_back(expr(value, Use::kRead).id);

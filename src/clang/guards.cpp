@@ -552,7 +552,7 @@ bool Body::lock_effect(const clang::CallExpr& call) {
       } else {
         emit(step("(wait)", core::Basic::kCompound, at));
       }
-      for (const Expr* argument : call.arguments()) emit(callback(argument, {}, true));
+      for (const Expr* argument : call.arguments()) emit(callback(argument, {}, Runs::kOften));
       return true;
     }
   }

@@ -173,7 +173,7 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
 }
 
 // Something that can be called, given to somebody: called there, or later without any locks.
-ExprId Body::callback(const Expr* of, llvm::ArrayRef<const Expr*> after, bool at_once) {
+ExprId Body::callback(const Expr* of, llvm::ArrayRef<const Expr*> after, Runs runs) {
   const SourceLocation at = of->getExprLoc();
   ExprId called = core::kNoExpr;
   if (const LambdaExpr* lambda = lambda_in(of)) {
@@ -206,7 +206,8 @@ ExprId Body::callback(const Expr* of, llvm::ArrayRef<const Expr*> after, bool at
     called = make(Kind::kCall, at, std::move(children), callee);
   }
   if (called == core::kNoExpr) return called;
-  if (!at_once) return make(Kind::kFork, at, {called});
+  if (runs == Runs::kOnce) return called;
+  if (runs == Runs::kLater) return make(Kind::kFork, at, {called});
   return make(Kind::kWhile, at, {constant("\"?\"", at), called});
 }
 
@@ -249,6 +250,46 @@ bool Body::runs_at_once(const FunctionDecl& callee, unsigned parameter, unsigned
     return std::ranges::all_of(in->children(), only_calls);
   };
   return only_calls(definition->getBody());
+}
+
+Body::Runs Body::how_it_runs(const FunctionDecl& callee, unsigned parameter) {
+  if (!runs_at_once(callee, parameter)) return Runs::kLater;
+  return runs_once(callee, parameter) ? Runs::kOnce : Runs::kOften;
+}
+
+// Of a parameter that is only called: whether that is so at one place, and not in a loop.
+bool Body::runs_once(const FunctionDecl& callee, unsigned parameter, unsigned depth) {
+  const FunctionDecl* definition = callee.getDefinition();
+  if (definition == nullptr || !definition->hasBody() || depth > 3 ||
+      parameter >= definition->getNumParams()) {
+    return false;
+  }
+  const clang::ParmVarDecl* of = definition->getParamDecl(parameter);
+  unsigned places = 0;
+  bool again = false;
+  const std::function<void(const clang::Stmt*)> look = [&](const clang::Stmt* in) {
+    if (in == nullptr || again) return;
+    const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(in);
+    if (reference != nullptr && reference->getDecl() == of) ++places;
+    const unsigned before = places;
+    for (const clang::Stmt* child : in->children()) look(child);
+    if (places == before) return;
+    again |= llvm::isa<clang::ForStmt, clang::WhileStmt, clang::DoStmt, clang::CXXForRangeStmt,
+                       clang::LabelStmt, LambdaExpr>(in);
+    const auto* call = llvm::dyn_cast<clang::CallExpr>(in);
+    const FunctionDecl* inner = call == nullptr ? nullptr : call->getDirectCallee();
+    if (inner == nullptr) return;
+    const bool operator_call = llvm::isa<clang::CXXOperatorCallExpr>(call);
+    for (unsigned i = operator_call ? 1 : 0; i < call->getNumArgs(); ++i) {
+      const auto* given = llvm::dyn_cast<clang::DeclRefExpr>(callable_core(call->getArg(i)));
+      if (given == nullptr || given->getDecl() != of) continue;
+      const bool only_named = is_of_std(*inner) && inner->getDeclName().isIdentifier() &&
+                              (plain_name(*inner) == "move" || plain_name(*inner) == "forward");
+      again |= !only_named && (operator_call || !runs_once(*inner, i, depth + 1));
+    }
+  };
+  look(definition->getBody());
+  return places == 1 && !again;
 }
 
 bool Body::is_lambda(clang::QualType type) {

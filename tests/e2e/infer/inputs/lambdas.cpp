@@ -1,4 +1,5 @@
 // Lambdas that are handed to somebody who calls them at once: counted where they are handed over.
+#include <algorithm>
 #include <functional>
 #include <mutex>
 
@@ -18,6 +19,16 @@ class Box {
     auto kept = each;
     visit(kept);
   }
+  template <class Function>
+  void visit_all(Function each) {
+    const std::lock_guard guard(mutex_);
+    for (int i = 0; i < size_; ++i) each(i);
+  }
+  template <class Function>
+  void for_each(Function each) {
+    const std::lock_guard guard(mutex_);
+    std::for_each(&size_, &size_ + 1, each);
+  }
   void visited() {
     visit([](int) {});
   }
@@ -30,6 +41,12 @@ class Box {
   void unknown(const std::function<void(int)>& each) { visit(each); }
   void counted() {
     visit([this](int) { count(); });
+  }
+  void counted_often() {
+    visit_all([this](int) { count(); });
+  }
+  void counted_by_algorithm() {
+    for_each([this](int) { count(); });
   }
   void count() {
     const std::lock_guard guard(second_);
@@ -49,4 +66,6 @@ void use(Box& box) {
   box.kept();
   box.unknown({});
   box.counted();
+  box.counted_often();
+  box.counted_by_algorithm();
 }

@@ -95,10 +95,10 @@ Body::Value Body::variable(const VarDecl& of, Use use, SourceLocation at) {
   if (use == Use::kMove) use = Use::kChange;
   if (of.hasGlobalStorage()) {
     if (of.getTLSKind() != VarDecl::TLS_None) return opaque(type, core::kNoExpr);
+    if (unit_.is_foreign(of) && is_value(type)) return {};
     unit_.declare_global(of);
     const bool constant = of.getType().isConstQualified() || of.isConstexpr();
     if (is_value(type) && constant && !leads_on(of.getType())) return {};
-    if (unit_.is_foreign(of) && is_value(type)) return {};
     const ExprId place = name(unit_.global_name(of), at);
     const clang::RecordDecl* record = of.getType()->getAsRecordDecl();
     const bool looks_after_itself =

@@ -83,3 +83,6 @@ void with_lock(Function function) {
 void count() {
   with_lock([] { ++calls; });
 }
+
+std::atomic<int> ready;
+void get_ready() { ready.store(1, std::memory_order_release); }

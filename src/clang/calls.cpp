@@ -169,7 +169,10 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
   // The callee holds them where it calls what it was given. To hold them all the while is the same
   // to others.
   for (const LockPath& lock : around) {
-    value.id = make(Kind::kSync, at, {lock_expr(lock, at), value.id});
+    value.id = program_.add({.kind = Kind::kSync,
+                             .position = unit_.position(at),
+                             .children = {lock_expr(lock, at), value.id},
+                             .is_callees = true});
   }
   if (callee.isNoReturn()) {
     emit(value.id);

@@ -102,6 +102,9 @@ struct Expr {
   enum class Excused : std::uint8_t { kNo, kUnshared, kReported };
   Excused excused = Excused::kNo;
   bool is_shared = false;  // of what takes a lock: as a reader, beside others
+  // Of a synchronized block around a call: it is the callee that takes the lock, and calls under it
+  // what it was given, which is in the block, too.
+  bool is_callees = false;
 };
 
 // Those that end with a block in text, and so need no `;` after them.
@@ -129,6 +132,7 @@ struct Field {  // or a global
   bool is_pointer = false;   // the source reaches what it leads to with ->
   bool is_borrowed = false;  // a plain pointer or reference: it may be somebody else's
   bool is_role = false;      // a lock that nobody acquires: a thread that its holders run in
+  bool is_own_lock = false;  // a lock of the project's making: who knows whether it can be retaken
   Position position;
   Position end;  // where an annotation would stand in the source; unknown in a macro
 };

@@ -230,7 +230,8 @@ void Walker::invoke(CallSite site) {
     site.holds = holds_now();
     const core::Position& at = program_[site.expr].position;
     for (const Section& section : sections_) {
-      if (program_[section.expr].position == at) site.brings.push_back(section.lock);
+      const Expr& block = program_[section.expr];
+      if (block.is_callees && block.position == at) site.brings.push_back(section.lock);
     }
     made_.calls.push_back(site);
   }

@@ -527,7 +527,7 @@ class Finder {
            fmt::format("hold {} here{}", seen(call), kAsWriter));
     }
     std::vector<WrongCall> again = calls_that_lock_again(locks_, flow_);
-    entered_again_ = take_entered_again(again, classes_);
+    entered_again_ = take_entered_again(again, locks_, classes_);
     for (const auto& [own, calls] : entered_again_) {
       made_.entered_again.push_back(fmt::format("{} of {} ({} calls)", locks_.to_string(own.second),
                                                 shown(*own.first), calls));

@@ -84,8 +84,14 @@ std::vector<WrongCall> calls_that_lock_again(Locks& locks, const Flow& flow) {
   return found;
 }
 
-std::map<OwnLock, std::size_t> take_entered_again(std::vector<WrongCall>& calls,
+std::map<OwnLock, std::size_t> take_entered_again(std::vector<WrongCall>& calls, const Locks& locks,
                                                   const Classes& classes) {
+  // What standard locks do is known.
+  const auto is_own_lock = [&](const OwnLock& of) {
+    return of.first != nullptr && std::ranges::any_of(of.first->fields, [&](const auto& field) {
+             return field.is_own_lock && field.name == locks[of.second].name;
+           });
+  };
   const auto own_lock = [&](const WrongCall& call) {
     return OwnLock(classes[call.site->callee].owner, call.lock);
   };
@@ -94,7 +100,7 @@ std::map<OwnLock, std::size_t> take_entered_again(std::vector<WrongCall>& calls,
   std::map<OwnLock, std::size_t> taken;
   std::erase_if(calls, [&](const WrongCall& call) {
     const OwnLock of = own_lock(call);
-    if (of.first == nullptr || callers.at(of).size() < kManyCallers) return false;
+    if (callers.at(of).size() < kManyCallers || !is_own_lock(of)) return false;
     ++taken[of];
     return true;
   });

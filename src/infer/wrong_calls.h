@@ -7,8 +7,8 @@
 //
 // And a method that acquires a mutex must not be called by one who holds it: it would wait for
 // itself. Only those that do so with their own hands count: a way through others is often one that
-// is never gone. But if several do, the program would never have run: it is a lock that its holder
-// may acquire again, such as one that only checks what is promised.
+// is never gone. But if several do with a lock of the project's own making, the program would never
+// have run: its holder may acquire it again, as one that only checks what is promised.
 #pragma once
 
 #include <map>
@@ -33,7 +33,7 @@ std::vector<WrongCall> calls_that_lock_again(Locks& locks, const Flow& flow);
 // Takes the calls for which that is no mistake. The locks, as their classes know them, and how many
 // calls there were.
 using OwnLock = std::pair<const core::Class*, LockId>;
-std::map<OwnLock, std::size_t> take_entered_again(std::vector<WrongCall>& calls,
+std::map<OwnLock, std::size_t> take_entered_again(std::vector<WrongCall>& calls, const Locks& locks,
                                                   const Classes& classes);
 
 }  // namespace tomos::infer

@@ -174,7 +174,7 @@ void pass(Stream& stream, core::Parameter& of) {
 template <class Stream>
 void pass(Stream& stream, core::Field& of) {
   auto& [type, name, display, guard, is_given, is_pt_given, is_constant, is_static, is_pointer,
-         is_borrowed, is_role, position, end] = of;
+         is_borrowed, is_role, is_own_lock, position, end] = of;
   pass(stream, type);
   pass(stream, name);
   pass(stream, display);
@@ -187,6 +187,7 @@ void pass(Stream& stream, core::Field& of) {
   pass(stream, is_pointer);
   pass(stream, is_borrowed);
   pass(stream, is_role);
+  pass(stream, is_own_lock);
   pass(stream, position);
   pass(stream, end);
 }
@@ -247,8 +248,8 @@ void pass(Stream& stream, core::Term& of) {
 
 template <class Stream>
 void pass(Stream& stream, core::Expr& of) {
-  auto& [kind, position, end, name, display, children, locks, type, expected, excused, is_shared] =
-      of;
+  auto& [kind, position, end, name, display, children, locks, type, expected, excused, is_shared,
+         is_callees] = of;
   pass(stream, kind);
   pass(stream, position);
   pass(stream, end);
@@ -260,6 +261,7 @@ void pass(Stream& stream, core::Expr& of) {
   pass(stream, expected);
   pass(stream, excused);
   pass(stream, is_shared);
+  pass(stream, is_callees);
 }
 
 template <class Stream>

@@ -31,6 +31,35 @@ class Jitter {
   int size_ = 0;
 };
 
+// A standard mutex, whoever does it, and in a macro, too.
+#define WITH_LOCK(mutex, code)          \
+  {                                     \
+    const std::lock_guard guard(mutex); \
+    code;                               \
+  }
+class Careless {
+ public:
+  void clear() {
+    const std::lock_guard guard(mutex_);
+    size_ = 0;
+  }
+  void clear_in_macro() { WITH_LOCK(mutex_, clear()); }
+  void clear_and_add() {
+    const std::lock_guard guard(mutex_);
+    clear();
+    ++size_;
+  }
+  void add_and_clear() {
+    const std::lock_guard guard(mutex_);
+    ++size_;
+    clear();
+  }
+
+ private:
+  std::mutex mutex_;
+  int size_ = 0;
+};
+
 // Only for Clang's checker to see.
 struct CAP(capability("promise")) Promise {};
 struct CAP(scoped_lockable) Promised {
@@ -84,10 +113,13 @@ class Generator {
   int rate_ = 0;
 };
 
-void use(Jitter& jitter, Buffer& buffer, Generator& generator) {
+void use(Jitter& jitter, Careless& careless, Buffer& buffer, Generator& generator) {
   jitter.insert(1);
   jitter.doubled();
   jitter.doubled_wrongly();
+  careless.clear_in_macro();
+  careless.clear_and_add();
+  careless.add_and_clear();
   buffer.add(1);
   generator.set(1);
   generator.step();

@@ -210,6 +210,7 @@ class Body {
                                      const Scope& inside);
   static bool is_lambda(clang::QualType type);
   bool is_counted_by_caller(const clang::Expr* callable);
+  bool is_uncounted(const clang::Expr* argument, const clang::FunctionDecl& callee, unsigned i);
   ExprId unknown_step(const clang::Expr* callee, clang::SourceLocation at);
   Runs how_it_runs(const clang::FunctionDecl& callee, unsigned parameter);
   bool runs_once(const clang::FunctionDecl& callee, unsigned parameter, unsigned depth = 0);

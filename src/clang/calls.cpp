@@ -50,6 +50,9 @@ void Body::arguments_effect(const FunctionDecl* callee, llvm::ArrayRef<const Exp
       out.push_back(callback(argument, arguments.drop_front(i + 1), runs));
       continue;
     }
+    if (callee != nullptr && is_uncounted(argument, *callee, i)) {
+      out.push_back(unknown_step(argument, argument->getExprLoc()));
+    }
     const bool known = callee != nullptr && i < callee->getNumParams();
     out.push_back(
         expr(argument, known ? use_for(callee->getParamDecl(i)->getType()) : Use::kRead).id);
@@ -146,10 +149,7 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
       }
       continue;
     }
-    if (is_lambda(argument->getType()) && !is_counted_by_caller(argument) &&
-        runs_at_once(callee, i)) {
-      before.push_back(unknown_step(argument, at));
-    }
+    if (is_uncounted(argument, callee, i)) before.push_back(unknown_step(argument, at));
     const Use use =
         i < callee.getNumParams() ? use_for(callee.getParamDecl(i)->getType()) : Use::kRead;
     const Value value = expr(argument, use);

@@ -298,15 +298,22 @@ bool Body::is_lambda(clang::QualType type) {
 }
 
 // A lambda that this function was given, and only calls. There is an instance of this function for
-// it, so whoever gave it sees what becomes of it, and has counted it.
+// it, so whoever gave it sees what becomes of it, and has counted it; but who calls a lambda does
+// not look into it.
 bool Body::is_counted_by_caller(const Expr* callable) {
-  if (!is_lambda(callable->getType())) return false;
+  if (lambda_ != nullptr || !is_lambda(callable->getType())) return false;
   const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(callable_core(callable));
   if (reference == nullptr) return false;
   for (unsigned i = 0; i < function_.getNumParams(); ++i) {
     if (function_.getParamDecl(i) == reference->getDecl()) return runs_at_once(function_, i);
   }
   return false;
+}
+
+// A lambda from somewhere that the callee will only call, so it leaves counting it to us.
+bool Body::is_uncounted(const Expr* argument, const FunctionDecl& callee, unsigned i) {
+  return is_lambda(argument->getType()) && !is_counted_by_caller(argument) &&
+         runs_at_once(callee, i);
 }
 
 // The locks that the function holds where it calls the parameter, as the caller would name them.

@@ -48,6 +48,34 @@ class Box {
   void counted_by_algorithm() {
     for_each([this](int) { count(); });
   }
+  struct Now {
+    template <class Function>
+    explicit Now(Function each) {
+      each(1);
+    }
+  };
+  void made() {
+    const Now now([this](int) { count_twice(); });
+  }
+  void made_new() {
+    delete new Now([this](int) { count_twice(); });
+  }
+  template <class Function>
+  void made_of_kept(Function each) {
+    auto kept = each;
+    const Now now(kept);
+  }
+  void kept_for_made() {
+    made_of_kept([](int) {});
+  }
+  void by_lambda() {
+    const auto run = [](auto each) { each(1); };
+    run([this](int) { count_twice(); });
+  }
+  void count_twice() {
+    count();
+    count();
+  }
   void count() {
     const std::lock_guard guard(second_);
     ++count_;
@@ -68,4 +96,8 @@ void use(Box& box) {
   box.counted();
   box.counted_often();
   box.counted_by_algorithm();
+  box.made();
+  box.made_new();
+  box.kept_for_made();
+  box.by_lambda();
 }

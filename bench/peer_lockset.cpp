@@ -447,7 +447,12 @@ int main(int count, char** arguments) {
     // After a checksum.
     if (bytes.size() < sizeof(std::uint64_t)) continue;
     const auto stored = tomos::cpp::unpack(std::string_view(bytes).substr(sizeof(std::uint64_t)));
-    if (stored) merger.add(stored->summary);
+    if (!stored) {
+      fmt::print(stderr, "{}: not a summary of this version. Build both: ninja bench_programs\n",
+                 path.string());
+      return 1;
+    }
+    merger.add(stored->summary);
   }
   const tomos::cpp::Summary whole = merger.take();
   Peer(whole.program).run();

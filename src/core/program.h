@@ -105,6 +105,8 @@ struct Expr {
   // Of a synchronized block around a call: it is the callee that takes the lock, and calls under it
   // what it was given, which is in the block, too.
   bool is_callees = false;
+  // Of an access: the place is handed out by reference. Who gets it reads or changes it later.
+  bool is_lent = false;
 };
 
 // Those that end with a block in text, and so need no `;` after them.

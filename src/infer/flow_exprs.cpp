@@ -146,8 +146,12 @@ LockId Walker::path_of_global(const Field& shared, const std::string& name) {
 
 std::optional<std::size_t> Walker::access(ExprId id, const Field& field, Substitution theta,
                                           Access::Kind kind, bool unshared) {
+  // Who takes a lock in a destructor knows that others still see the object.
+  const bool is_seen =
+      method_ != nullptr && method_->kind == Method::Kind::kDestructor &&
+      std::ranges::any_of(way_.holds, [](const auto& one) { return one.second.depth > 0; });
   const bool initial =
-      is_construction() || (initialising_.contains(current_) && way_.holds.empty());
+      (is_construction() && !is_seen) || (initialising_.contains(current_) && way_.holds.empty());
   const bool own = initial && theta.find("this") == locks_.variable("this");
   if (silent_ > 0 || !way_.reachable) return std::nullopt;
   made_.accesses.push_back({.kind = kind,

@@ -11,7 +11,7 @@ using core::Class;
 using core::Field;
 
 GhostFields::GhostFields(Locks& locks, Classes& classes, const Flow& flow,
-                         const Requirements& requirements, const Families& families, LockId ghost)
+                         Requirements& requirements, const Families& families, LockId ghost)
     : locks_(locks),
       classes_(classes),
       flow_(flow),
@@ -129,7 +129,7 @@ std::optional<LockId> GhostFields::from_object(LockId lock, const Access& access
 }
 
 // By the method or by somebody who calls it, as far as that can be followed.
-bool GhostFields::is_held(LockId lock, const Class* owner, const Access& access) const {
+bool GhostFields::is_held(LockId lock, const Class* owner, const Access& access) {
   const Holds& holds = flow_[access.holds];
   const auto at = holds.find(substitute(locks_, access.theta, lock));
   if (at != holds.end()) return at->second.depth > 0;
@@ -138,9 +138,9 @@ bool GhostFields::is_held(LockId lock, const Class* owner, const Access& access)
     any = owner == nullptr ? std::nullopt : classes_.of_any({.name = owner->name}, lock);
   }
   if (!any) return false;
-  std::set<MethodId> holders;
-  requirements_.add_holders(access.method, holds, *any, holders);
-  return !holders.empty();
+  const auto here = holds.find(*any);
+  return (here != holds.end() && here->second.depth > 0) ||
+         requirements_.is_reached_under(access.method, *any);
 }
 
 }  // namespace tomos::infer

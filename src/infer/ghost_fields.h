@@ -20,7 +20,7 @@ namespace tomos::infer {
 
 class GhostFields {
  public:
-  GhostFields(Locks& locks, Classes& classes, const Flow& flow, const Requirements& requirements,
+  GhostFields(Locks& locks, Classes& classes, const Flow& flow, Requirements& requirements,
               const Families& families, LockId ghost);
 
   // For every field and global of these families. Those for which there is none are the result;
@@ -38,12 +38,12 @@ class GhostFields {
   std::optional<LockId> lock_for(const core::Field& field, const core::Class* owner, GhostUse use);
   std::vector<LockId> candidates(const core::Field& field, const core::Class* owner);
   std::optional<LockId> from_object(LockId lock, const Access& access) const;
-  bool is_held(LockId lock, const core::Class* owner, const Access& access) const;
+  bool is_held(LockId lock, const core::Class* owner, const Access& access);
 
   Locks& locks_;
   Classes& classes_;
   const Flow& flow_;
-  const Requirements& requirements_;
+  Requirements& requirements_;
   const Families& families_;
   LockId ghost_;
   std::map<const core::Field*, std::vector<const Access*>> accesses_;  // that others can see

@@ -89,8 +89,8 @@ std::set<std::string> exempt_classes(const Classes& classes, const Flow& flow,
 }  // namespace
 
 GhostTypes ghost_types(const core::Program& program, Locks& locks, Classes& classes,
-                       const Flow& flow, const Requirements& requirements,
-                       const GhostFamilies& wanted, Nulls nulls) {
+                       const Flow& flow, Requirements& requirements, const GhostFamilies& wanted,
+                       Nulls nulls) {
   const Families families(program);
   GhostFamilies open = wanted;
   FreeNames names(program);

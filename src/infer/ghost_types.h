@@ -86,8 +86,8 @@ struct GhostTypes {
 };
 
 GhostTypes ghost_types(const core::Program& program, Locks& locks, Classes& classes,
-                       const Flow& flow, const Requirements& requirements,
-                       const GhostFamilies& wanted, Nulls nulls);
+                       const Flow& flow, Requirements& requirements, const GhostFamilies& wanted,
+                       Nulls nulls);
 
 // Adds them to a copy of the program that they were found for.
 void add_ghosts(core::Program& copy, const core::Program& program, const GhostTypes& types,

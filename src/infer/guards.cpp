@@ -106,8 +106,9 @@ class Finder {
     }
     for (Field& global : program_.globals) add(global, nullptr);
     for (const MethodLock& one : flow_.presumed) {
-      const Discipline::Need need = {.required = requirements_.require(one.method, one.lock),
-                                     .penalty = kPresumed};
+      const Discipline::Need need = {
+          .required = requirements_.require({.method = one.method, .lock = one.lock}),
+          .penalty = kPresumed};
       subjects_.push_back({.options = {{}}, .priced = {{.cost = 0, .needs = {need}}}});
     }
     requirements_.expand();
@@ -222,7 +223,7 @@ class Finder {
   // What a guard costs if methods require whatever they can, and what they would have to.
   struct Estimate {
     std::int64_t cost = 0;
-    std::map<MethodLock, std::int64_t> needs;  // and the penalties
+    std::map<Requirements::Key, std::int64_t> needs;  // and the penalties
     bool seen_held = false;
   };
   enum class Penalty : std::uint8_t { kUsual, kHigh };
@@ -238,7 +239,7 @@ class Finder {
       const bool if_required = status == Requirements::Status::kIfRequired;
       if (access->unshared) {
         if (if_required && is_initialising(*access)) {
-          made.needs[{access->method, lock}] += kInitialising;
+          made.needs[{.method = access->method, .lock = lock}] += kInitialising;
         }
         continue;
       }
@@ -248,13 +249,16 @@ class Finder {
       }
       const bool any_lock =
           guard.kind == Guard::Kind::kWriteGuardedBy && access->kind == Access::Kind::kRead;
-      const std::int64_t times = is_in_construction(*access)              ? 1
+      const bool is_light = is_in_construction(*access) || program_[access->expr].is_lent;
+      const std::int64_t times = is_light                                 ? 1
                                  : is_held_as_reader(access->holds, here) ? kMisheld
                                                                           : kBroken;
       std::int64_t penalty = times * weight(*access);
       if (penalties == Penalty::kHigh) penalty = kDeclared;
       if (any_lock) penalty = weight(*access);
-      (if_required ? made.needs[{access->method, lock}] : made.cost) += penalty;
+      const Requirements::Key need = {
+          .method = access->method, .lock = lock, .as_writer = access->kind != Access::Kind::kRead};
+      (if_required ? made.needs[need] : made.cost) += penalty;
     }
     return made;
   }
@@ -282,8 +286,7 @@ class Finder {
   Discipline::Option priced(const Estimate& estimate, std::int64_t cost) {
     Discipline::Option option = {.cost = cost + estimate.cost};
     for (const auto& [need, penalty] : estimate.needs) {
-      option.needs.push_back(
-          {.required = requirements_.require(need.method, need.lock), .penalty = penalty});
+      option.needs.push_back({.required = requirements_.require(need), .penalty = penalty});
     }
     return option;
   }
@@ -347,8 +350,8 @@ class Finder {
       if (!declared || subjects_[i].field->is_given) tell_accesses(subjects_[i]);
     }
     for (std::size_t i = 0; i < discipline.requirements.size(); ++i) {
-      const MethodId method = requirements_.key(i).first;
-      if (!choice.required[i] || method == kMain) continue;
+      const auto [method, lock, as_writer] = requirements_.key(i);
+      if (!choice.required[i] || method == kMain || as_writer) continue;
       const bool declared =
           discipline.requirements[i].is_fixed && !classes_[method].method->is_given;
       if (!declared) tell_calls(i, choice);
@@ -373,8 +376,8 @@ class Finder {
   }
 
   void require(std::size_t index) {
-    const auto [method, lock] = requirements_.key(index);
-    if (method != kMain) mutable_method(method).requires_held.push_back(lock);
+    const auto [method, lock, as_writer] = requirements_.key(index);
+    if (method != kMain && !as_writer) mutable_method(method).requires_held.push_back(lock);
   }
 
   // For people: of the locks of others, and of all, those that only a call acquires go without
@@ -454,11 +457,19 @@ class Finder {
       Finding made = begin(access->method, access->expr, std::string(op_of(access->kind)), name);
       const LockId lock = substitute(locks_, access->theta, field.guard.lock);
       const bool as_reader = is_held_as_reader(access->holds, lock);
+      const bool is_lent = program_[access->expr].is_lent;
       made.message = fmt::format("{} is guarded by {} in {} of {} {}; {}", name,
                                  locks_.to_string(field.guard.lock), total - broken.size(), total,
                                  writes_only ? "writes" : "accesses",
-                                 as_reader ? "here only a reader's lock is held" : "not here");
-      made.fix = fmt::format("hold {} here{}", locks_.to_string(lock), as_reader ? kAsWriter : "");
+                                 is_lent     ? "here it is handed out, by reference or address"
+                                 : as_reader ? "here only a reader's lock is held"
+                                             : "not here");
+      made.fix =
+          is_lent
+              ? fmt::format(
+                    "hand out a copy that is made under {}, or hold it as long as that is used",
+                    locks_.to_string(lock))
+              : fmt::format("hold {} here{}", locks_.to_string(lock), as_reader ? kAsWriter : "");
       made_.findings.push_back(std::move(made));
     }
   }
@@ -479,7 +490,7 @@ class Finder {
   }
 
   void tell_calls(std::size_t index, const Choice& choice) {
-    const auto [method, lock] = requirements_.key(index);
+    const auto& [method, lock, as_writer] = requirements_.key(index);
     std::vector<const CallSite*> broken;
     for (const Requirements::Use& use : requirements_.uses(index)) {
       const bool held =
@@ -489,7 +500,7 @@ class Finder {
       const LockId here = substitute(locks_, use.site->theta, lock);
       const bool as_any = core::is_of_any(locks_, here) || here == Locks::kUnknown ||
                           (use.status == Requirements::Status::kIfRequired &&
-                           core::is_of_any(locks_, requirements_.key(use.required).second));
+                           core::is_of_any(locks_, requirements_.key(use.required).lock));
       if (held && (as_any || flow_.is_loose(locks_, here) ||
                    requirements_.is_held_by_owner(flow_[use.site->holds], here))) {
         excuse(use.site->expr, Expr::Excused::kReported);

@@ -34,6 +34,11 @@ Requirements::Requirements(Locks& locks, Classes& classes, const Flow& flow)
     called_.insert(site.callee);
     if (site.forked) forked_.insert(site.callee);
   }
+  for (const Holds& holds : flow.holds) {
+    for (const auto& [lock, hold] : holds) {
+      if (hold.shared) with_readers_.insert(locks[lock].name);
+    }
+  }
   find_overridden();
   find_back_pointers();
   // Whoever calls a method may get an override.
@@ -44,10 +49,13 @@ Requirements::Requirements(Locks& locks, Classes& classes, const Flow& flow)
     }
   }
   for (std::size_t i = 0; i < classes.method_count(); ++i) {
+    sites_.push_back(find_sites(static_cast<MethodId>(i)));
+  }
+  for (std::size_t i = 0; i < classes.method_count(); ++i) {
     const auto id = static_cast<MethodId>(i);
     const Method& of = *classes[id].method;
     const auto fix = [&](LockId lock) {
-      const std::size_t index = require(id, lock);
+      const std::size_t index = require({.method = id, .lock = lock});
       list_[index].is_fixed = true;
     };
     for (const LockId lock : of.requires_held) fix(lock);
@@ -84,7 +92,7 @@ bool Requirements::is_global(LockId lock) const {
 
 // Those that can run it, be it as an override. What is done to objects that nobody else can see
 // says nothing, if there is anything else.
-std::vector<const CallSite*> Requirements::sites_of(MethodId method) const {
+std::vector<const CallSite*> Requirements::find_sites(MethodId method) const {
   std::vector<const CallSite*> found;
   const auto add = [&](MethodId of) {
     const auto calls = calls_.find(of);
@@ -102,13 +110,9 @@ std::vector<const CallSite*> Requirements::sites_of(MethodId method) const {
 
 std::vector<std::set<LockId>> Requirements::held_at_entry() const {
   const std::size_t count = classes_.method_count();
-  std::vector<std::vector<const CallSite*>> sites(count);
   std::vector<std::set<LockId>> entry(count);
   std::vector<bool> known(count);  // no: nothing yet
-  for (std::size_t i = 0; i < count; ++i) {
-    sites[i] = sites_of(static_cast<MethodId>(i));
-    known[i] = sites[i].empty();
-  }
+  for (std::size_t i = 0; i < count; ++i) known[i] = sites_[i].empty();
   const auto held_at = [&](const CallSite& site) {
     std::set<LockId> held;
     if (site.forked) return held;
@@ -125,7 +129,7 @@ std::vector<std::set<LockId>> Requirements::held_at_entry() const {
       if (known[i] && entry[i].empty()) continue;  // it cannot become less
       std::set<LockId> now;
       bool first = true;
-      for (const CallSite* site : sites[i]) {
+      for (const CallSite* site : sites_[i]) {
         const bool of_main = site->caller == kMain;
         if (!of_main && !site->forked && !known[static_cast<std::size_t>(site->caller)]) continue;
         const std::set<LockId> here = held_at(*site);
@@ -167,6 +171,29 @@ void Requirements::add_holders(MethodId method, const Holds& holds, LockId lock,
       }
     }
   }
+}
+
+bool Requirements::is_reached_under(MethodId method, LockId lock) {
+  if (method == kMain) return false;
+  const auto [at, is_new] = reached_under_.try_emplace(lock);
+  std::vector<bool>& reached = at->second;
+  if (is_new) {
+    reached.resize(sites_.size());
+    for (bool more = true; more;) {
+      more = false;
+      for (std::size_t i = 0; i < sites_.size(); ++i) {
+        if (reached[i]) continue;
+        reached[i] = std::ranges::any_of(sites_[i], [&](const CallSite* site) {
+          if (site->forked) return false;
+          const auto held = flow_[site->holds].find(lock);
+          if (held != flow_[site->holds].end() && held->second.depth > 0) return true;
+          return site->caller != kMain && reached[static_cast<std::size_t>(site->caller)];
+        });
+        more |= reached[i];
+      }
+    }
+  }
+  return reached[static_cast<std::size_t>(method)];
 }
 
 // Of a class inside another one, or that another one has a part of.
@@ -276,19 +303,33 @@ std::int64_t Requirements::cost(MethodId method, LockId lock) const {
   return of.is_private ? kUncalledPrivateCost : kUncalledCost;
 }
 
-std::size_t Requirements::require(MethodId method, LockId lock) {
-  const auto [at, is_new] = ids_.try_emplace({method, lock}, list_.size());
+bool Requirements::is_declared(MethodId method, LockId lock) const {
+  const Method& of = *classes_[method].method;
+  return of.is_given && std::ranges::find(of.requires_held, lock) != of.requires_held.end();
+}
+
+std::size_t Requirements::require(Key key) {
+  // Of a lock without readers, all are writers; and who says that it needs the lock will know how.
+  if (!with_readers_.contains(locks_[key.lock].name) || is_declared(key.method, key.lock)) {
+    key.as_writer = false;
+  }
+  const auto [at, is_new] = ids_.try_emplace(key, list_.size());
+  const std::size_t index = at->second;
   if (is_new) {
-    keys_.emplace_back(method, lock);
-    list_.push_back({.cost = cost(method, lock)});
+    keys_.push_back(key);
+    list_.push_back({.cost = key.as_writer ? 0 : cost(key.method, key.lock)});
     uses_.emplace_back();
     held_somewhere_.push_back(false);
+    if (key.as_writer) {
+      const std::size_t plain = require({.method = key.method, .lock = key.lock});
+      list_[index].entail.push_back(plain);
+    }
   }
-  return at->second;
+  return index;
 }
 
 std::size_t Requirements::premise(std::int64_t cost) {
-  keys_.emplace_back(kMain, Locks::kUnknown);
+  keys_.emplace_back();
   list_.push_back({.cost = cost});
   uses_.emplace_back();
   held_somewhere_.push_back(false);
@@ -299,13 +340,19 @@ void Requirements::expand() {
   while (expanded_ < list_.size()) expand(expanded_++);
 }
 
+bool Requirements::is_held_as_reader(const CallSite& site, LockId lock) const {
+  const auto at = flow_[site.holds].find(lock);
+  return at != flow_[site.holds].end() && at->second.shared;
+}
+
 void Requirements::expand(std::size_t index) {
-  const auto [method, lock] = keys_[index];
+  const auto [method, lock, as_writer] = keys_[index];
   const bool of_object = is_of_object(method, lock);
   std::vector<Discipline::Need> needs;
   std::vector<Use> uses;
   std::size_t broken = 0;
   std::size_t held = 0;
+  std::size_t misheld = 0;
   bool is_supported = list_[index].is_fixed;
   const std::optional<LockId> any = method == kMain ? std::nullopt : of_any(method, lock);
   for (const CallSite* site : calls_[method]) {
@@ -317,13 +364,14 @@ void Requirements::expand(std::size_t index) {
     const Known at = known(site->caller, flow_[site->holds], here, any);
     Use use = {.site = site, .status = at.status};
     if (site->forked) use.status = Status::kBroken;
+    if (as_writer && is_held_as_reader(*site, at.lock)) ++misheld;
     if (use.status == Status::kHeld) {
       held_somewhere_[index] = true;
       ++held;
     }
     if (use.status == Status::kBroken) ++broken;
     if (use.status == Status::kIfRequired) {
-      use.required = require(site->caller, at.lock);
+      use.required = require({.method = site->caller, .lock = at.lock, .as_writer = as_writer});
       // One that calls itself needs nothing but itself.
       if (use.required != index) {
         needs.push_back({.required = use.required, .penalty = kBrokenCall});
@@ -339,7 +387,7 @@ void Requirements::expand(std::size_t index) {
   const std::int64_t lack = kBrokenCall * (static_cast<std::int64_t>(broken) -
                                            static_cast<std::int64_t>(held) / kHeldForOneBroken);
   list_[index].cost += std::max<std::int64_t>(0, lack);
-  list_[index].is_possible = list_[index].is_fixed || 2 * broken <= uses.size();
+  list_[index].is_possible = list_[index].is_fixed || 2 * (broken + misheld) <= uses.size();
   if (!is_supported && !held_somewhere_[index]) {
     for (const Discipline::Need& need : needs) list_[index].support.push_back(need.required);
   }
@@ -375,15 +423,17 @@ std::vector<const CallSite*> Requirements::unknowing_calls(MethodId method, Lock
 
 // What the overridden method must require so that its callers know.
 void Requirements::above(std::size_t index) {
-  const auto [method, lock] = keys_[index];
+  const auto [method, lock, as_writer] = keys_[index];
   const auto at = overridden_.find(method);
   if (at == overridden_.end() || list_[index].is_fixed) return;
   for (const MethodId overridden : at->second) {
     const LockId there = seen_from(method, overridden, lock);
     if (there == Locks::kAlways) continue;
     if (there == Locks::kUnknown || !can_require(overridden, there)) continue;
-    const std::size_t required = require(overridden, there);
+    const std::size_t required =
+        require({.method = overridden, .lock = there, .as_writer = as_writer});
     list_[index].entail.push_back(required);
+    if (as_writer) continue;
     list_[index].cost =
         std::max<std::int64_t>(0, list_[index].cost - cost(method, lock));  // paid above
   }
@@ -490,7 +540,8 @@ void Requirements::drop_hopeless(const std::vector<bool>& evidence) {
   for (std::size_t i = 0; i < list_.size(); ++i) {
     // What nobody calls here may be called by others; it has its price.
     const bool called = !list_[i].needs.empty() || !uses_[i].empty();
-    hopeless_[i] = called && !evidence[i] && !list_[i].is_fixed;
+    const bool is_for_readers = keys_[i].as_writer && !list_[i].is_possible;
+    hopeless_[i] = is_for_readers || (called && !evidence[i] && !list_[i].is_fixed);
     if (!hopeless_[i]) open.push_back(i);
   }
   while (!open.empty()) {

@@ -1,7 +1,8 @@
 // What it would mean for a method to require a lock: which of its callers hold it, which would have
 // to require it themselves, and which can do neither. Requirements are made when somebody asks for
 // them, and then those of the callers; what overrides a method requires nothing that the method
-// does not.
+// does not. A method that writes requires the lock as a writer: callers that hold it as readers do
+// not do.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +42,15 @@ class Requirements {
   // that lock of some such object is held, it is this one.
   bool is_held_by_owner(const Holds& holds, LockId lock) const;
 
+  struct Key {
+    MethodId method = kMain;
+    LockId lock = Locks::kUnknown;
+    bool as_writer = false;  // beside the same without, which follows from it
+
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
   // The index of the requirement. Only of what can be required.
-  std::size_t require(MethodId method, LockId lock);
+  std::size_t require(Key key);
   // Something else that has its price once, however many options need it; of no method.
   std::size_t premise(std::int64_t cost);
   // Those of callers, and theirs: all that follow from those asked for.
@@ -55,9 +63,11 @@ class Requirements {
   // The methods that hold such a lock where a place is reached: this one, or those that call it,
   // and so on.
   void add_holders(MethodId method, const Holds& holds, LockId lock, std::set<MethodId>& to) const;
+  // Whether some caller of the method holds it, or a caller's caller, and so on.
+  bool is_reached_under(MethodId method, LockId lock);
 
   std::vector<Discipline::Requirement>& list() { return list_; }
-  std::pair<MethodId, LockId> key(std::size_t index) const { return keys_[index]; }
+  const Key& key(std::size_t index) const { return keys_[index]; }
   // Whether somebody who calls it holds the lock, or says so.
   std::vector<bool> has_evidence() const;
   // Of a large program nearly all are of no use: no caller holds the lock, nor any caller's caller.
@@ -81,8 +91,13 @@ class Requirements {
   std::optional<LockId> of_any(MethodId method, LockId lock) const;
   bool is_global(LockId lock) const;
   bool is_of_object(MethodId method, LockId lock) const;
-  std::vector<const CallSite*> sites_of(MethodId method) const;
+  std::vector<const CallSite*> find_sites(MethodId method) const;
+  const std::vector<const CallSite*>& sites_of(MethodId method) const {
+    return sites_[static_cast<std::size_t>(method)];
+  }
   std::int64_t cost(MethodId method, LockId lock) const;
+  bool is_declared(MethodId method, LockId lock) const;
+  bool is_held_as_reader(const CallSite& site, LockId lock) const;
   void find_overridden();
   void find_back_pointers();
   void drop_unheeded();
@@ -97,10 +112,13 @@ class Requirements {
   std::map<MethodId, std::vector<const CallSite*>> calls_;
   std::map<MethodId, std::vector<MethodId>> overridden_;  // by each method
   std::set<std::string> back_pointers_;                   // names of fields
+  std::vector<std::vector<const CallSite*>> sites_;       // of each method, be it as an override
+  std::map<LockId, std::vector<bool>> reached_under_;     // which methods
   std::set<MethodId> forked_;
-  std::set<MethodId> called_;  // perhaps as an override
-  std::map<std::pair<MethodId, LockId>, std::size_t> ids_;
-  std::vector<std::pair<MethodId, LockId>> keys_;
+  std::set<MethodId> called_;           // perhaps as an override
+  std::set<std::string> with_readers_;  // names of locks that somebody holds as a reader
+  std::map<Key, std::size_t> ids_;
+  std::vector<Key> keys_;
   std::vector<Discipline::Requirement> list_;
   std::vector<std::vector<Use>> uses_;
   std::vector<bool> held_somewhere_;

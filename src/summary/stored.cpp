@@ -249,7 +249,7 @@ void pass(Stream& stream, core::Term& of) {
 template <class Stream>
 void pass(Stream& stream, core::Expr& of) {
   auto& [kind, position, end, name, display, children, locks, type, expected, excused, is_shared,
-         is_callees] = of;
+         is_callees, is_lent] = of;
   pass(stream, kind);
   pass(stream, position);
   pass(stream, end);
@@ -262,6 +262,7 @@ void pass(Stream& stream, core::Expr& of) {
   pass(stream, excused);
   pass(stream, is_shared);
   pass(stream, is_callees);
+  pass(stream, is_lent);
 }
 
 template <class Stream>

@@ -235,7 +235,7 @@ class Watcher {
 
 TEST(InferReaders, NoWriteUnderAReadersLockGoesUntold) {
   std::size_t told = 0;
-  for (std::uint32_t seed = 1; seed <= 2000 / kShare; ++seed) {
+  for (std::uint32_t seed = 1; seed <= 3000 / kShare; ++seed) {
     const std::string text = Maker(seed).make();
     const Inferred made = inferred(text);
     Watcher watcher(made);

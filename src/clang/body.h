@@ -35,6 +35,11 @@ const clang::VarDecl* variable_in(const clang::Expr* of);
 void variables_in(const clang::Stmt* of, std::set<const clang::VarDecl*>& to);
 // The variables that a part of a body may give another value.
 void assigned_in(const clang::Stmt* of, std::set<const clang::VarDecl*>& to);
+// A place that can be named again without anything happening twice.
+bool is_place(const clang::Expr* of);
+bool is_iterator(clang::QualType type);
+// By the operator of a class, not by a plain pointer.
+bool is_arrow_of_class(const clang::MemberExpr& of);
 // The callee of (object->*pointer)(arguments).
 const clang::BinaryOperator* through_pointer(const clang::CallExpr& of);
 
@@ -125,6 +130,7 @@ class Body {
   void loop(const clang::Stmt& whole, const clang::Expr* condition, const Part& body,
             clang::SourceLocation at, bool test_last = false);
   void range_loop(const clang::CXXForRangeStmt& of);
+  Value lent(const clang::Expr& result, const core::Type& type);
   void switch_statement(const clang::SwitchStmt& of);
   void try_statement(const clang::CXXTryStmt& of);
   void leave(clang::SourceLocation at, ExprId last);
@@ -171,6 +177,9 @@ class Body {
   Value assign(const clang::Expr* to, Value value, bool update, clang::SourceLocation at);
   Value conditional(const clang::AbstractConditionalOperator& of, Use use);
   Value construct(const clang::CXXConstructExpr& of);
+  std::vector<const clang::Expr*> containers_of(const clang::Expr* iterator) const;
+  void remember_iterator(const clang::VarDecl& variable, const clang::Expr* value);
+  ExprId change_behind(const clang::Expr& iterator);
   Value atomic_builtin(const clang::AtomicExpr& of);
   void effect(const clang::Expr* of, Use use = Use::kRead);
   ExprId coerce(const Value& value, const core::Type& wanted, clang::SourceLocation at);
@@ -193,6 +202,8 @@ class Body {
                        Use use);
   Value foreign_function(const clang::FunctionDecl& callee, const clang::CallExpr& of, Use use);
   Value unknown_call(const clang::CallExpr& of);
+  Value argument_value(const clang::Expr& argument, Use use);
+  void lend(ExprId id);
   ExprId too_deep(clang::SourceLocation at);
   ExprId step(const std::string& name, core::Basic basic, clang::SourceLocation at);
   void arguments_effect(const clang::FunctionDecl* callee,
@@ -221,10 +232,12 @@ class Body {
   const clang::FunctionDecl& function_;
   Unit::Home home_;
   const clang::LambdaExpr* lambda_ = nullptr;
+  std::vector<const clang::LambdaExpr*> open_lambdas_;  // that this is inside of, and itself
   std::vector<Block> blocks_;
   State state_;
   std::map<const clang::VarDecl*, const clang::Expr*> places_;  // what a reference stands for
-  std::size_t renaming_ = 0;                                    // a place by its reference
+  std::map<const clang::VarDecl*, std::vector<const clang::Expr*>> iterators_;  // the containers
+  std::size_t renaming_ = 0;  // a place by its reference
   std::map<const clang::VarDecl*, const clang::LambdaExpr*> lambdas_;
   std::map<const clang::VarDecl*, Try> try_results_;
   std::map<const clang::VarDecl*, bool> told_;

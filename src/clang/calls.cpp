@@ -54,8 +54,28 @@ void Body::arguments_effect(const FunctionDecl* callee, llvm::ArrayRef<const Exp
       out.push_back(unknown_step(argument, argument->getExprLoc()));
     }
     const bool known = callee != nullptr && i < callee->getNumParams();
-    out.push_back(
-        expr(argument, known ? use_for(callee->getParamDecl(i)->getType()) : Use::kRead).id);
+    const Use use = known ? use_for(callee->getParamDecl(i)->getType()) : Use::kRead;
+    out.push_back(argument_value(*argument, use).id);
+  }
+}
+
+// Whoever is given the address of a place reads or changes it some time, as with references that
+// are handed out.
+Body::Value Body::argument_value(const Expr& argument, Use use) {
+  const Value value = expr(&argument, use);
+  const auto* address = llvm::dyn_cast<clang::UnaryOperator>(argument.IgnoreParenCasts());
+  if (address != nullptr && address->getOpcode() == clang::UO_AddrOf) lend(value.id);
+  return value;
+}
+
+// An access that hands out the place.
+void Body::lend(ExprId id) {
+  if (id == core::kNoExpr) return;
+  core::Expr& of = program_.exprs[static_cast<std::size_t>(id)];
+  if (of.kind == Kind::kField || of.kind == Kind::kUpdate || of.kind == Kind::kVariable) {
+    of.is_lent = true;
+  } else if (of.kind == Kind::kSequence) {
+    for (const ExprId step_of : of.children) lend(step_of);
   }
 }
 
@@ -152,7 +172,7 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
     if (is_uncounted(argument, callee, i)) before.push_back(unknown_step(argument, at));
     const Use use =
         i < callee.getNumParams() ? use_for(callee.getParamDecl(i)->getType()) : Use::kRead;
-    const Value value = expr(argument, use);
+    const Value value = argument_value(*argument, use);
     if (i < count) {
       const core::Type type = unit_.method_at(home).parameters[i].type;
       children.push_back(coerce(value, type, at));
@@ -165,7 +185,9 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
   }
   const core::Type type = unit_.type_of(callee.getReturnType());
   const ExprId made = make(Kind::kCall, at, std::move(children), called);
-  Value value = then(sequence(std::move(before), at), {.id = made, .type = type}, at);
+  const bool is_told = unit_.derives(unit_.method_at(home).result.name, type.name);
+  const Value result = is_told ? Value{.id = made, .type = type} : opaque(type, made);
+  Value value = then(sequence(std::move(before), at), result, at);
   // The callee holds them where it calls what it was given. To hold them all the while is the same
   // to others.
   for (const LockPath& lock : around) {
@@ -194,7 +216,9 @@ Body::Value Body::foreign_method(const CXXMethodDecl& callee, const Expr& object
   const bool is_atomic = owner.starts_with("atomic") || owner.starts_with("__atomic");
   const bool assigns = called == "operator=" || called == "store" || called == "reset";
   const bool is_pointer =
-      owner.find("_ptr") != std::string::npos || Unit::is_pointer_class(*callee.getParent());
+      owner.find("ptr") != std::string::npos || owner.find("Ptr") != std::string::npos ||
+      owner.find("Pointer") != std::string::npos || Unit::is_pointer_class(*callee.getParent());
+  const bool leads_into = is_iterator(object_of.getType());
   const bool handed_over = assigns && is_pointer && arguments.size() == 1;
   if (!handed_over) arguments_effect(&callee, arguments, effects, calls_at_once(called));
   if (assigns && (is_atomic || is_pointer)) {
@@ -214,19 +238,35 @@ Body::Value Body::foreign_method(const CXXMethodDecl& callee, const Expr& object
   const bool reads = callee.isConst() || only_reads(called) || (is_atomic && called == "load") ||
                      (is_atomic && llvm::isa<clang::CXXConversionDecl>(callee));
   const Expr* place = object_of.IgnoreParenImpCasts();
-  const bool inner_pointer = place->getType()->isPointerType();
+  const auto* through = llvm::dyn_cast<clang::CXXOperatorCallExpr>(place);
+  // What it owns and the core does not look into is a part of it.
+  const bool through_owner = through != nullptr && through->getOperator() == clang::OO_Arrow &&
+                             unit_.owns_value(through->getArg(0)->getType());
+  const bool inner_pointer = place->getType()->isPointerType() && !through_owner;
+  const bool owns = unit_.owns_value(object_of.getType());
   Use of_object = reads ? Use::kRead : Use::kChange;
   // What is held by value changes with its parts; what is pointed to does not.
-  if (reads && use == Use::kChange && !is_pointer && !inner_pointer) of_object = Use::kChange;
+  if (reads && use == Use::kChange && (!is_pointer || owns) && !inner_pointer && !leads_into) {
+    of_object = Use::kChange;
+  }
   if (inner_pointer) of_object = Use::kRead;
   const bool signals = unit_.is_condition_class(*callee.getParent()) ||
                        owner.find("condition_variable") != std::string::npos;
   Value value = signals ? Value{} : expr(&object_of, of_object);
+  const ExprId behind =
+      leads_into && use == Use::kChange ? change_behind(object_of) : core::kNoExpr;
   const bool hands_on = called == "get" || called == "operator->" || called == "operator*" ||
                         called == "value" || called == "lock" || called == "load" ||
                         called == "operator bool";
-  if (hands_on && effects.empty() && unit_.derives(value.type.name, type.name)) return value;
-  effects.push_back(value.id);
+  if (hands_on && effects.empty() && behind == core::kNoExpr &&
+      unit_.derives(value.type.name, type.name)) {
+    return value;
+  }
+  effects.insert(effects.end(), {value.id, behind});
+  const auto* variable_of = variable_in(&object_of);
+  if (leads_into && called == "operator=" && variable_of != nullptr) {
+    remember_iterator(*variable_of, arguments[0]);
+  }
   if (owner == "thread" || owner == "future" || owner.find("barrier") != std::string::npos ||
       owner == "latch") {
     effects.push_back(step(owner + "::" + called, core::Basic::kAtomic, at));
@@ -322,7 +362,8 @@ Body::Value Body::call(const clang::CallExpr& of, Use use) {
     }
     return unknown_call(of);
   }
-  const bool foreign = unit_.is_foreign(record) || Unit::is_pointer_class(record);
+  const bool foreign = unit_.is_foreign(record) || Unit::is_pointer_class(record) ||
+                       unit_.is_condition_class(record);
   if (unit_.is_lock_class(record) || unit_.is_guard_class(record)) {
     std::vector<ExprId> effects;
     arguments_effect(nullptr, arguments, effects, false);

@@ -218,6 +218,17 @@ std::string first_name(const FunctionDecl& function, const clang::ParmVarDecl& p
       ->getNameAsString();
 }
 
+// What all instantiations of a template return. That of an override may be another in each.
+clang::QualType declared_result(const FunctionDecl& function) {
+  const auto* method = llvm::dyn_cast<CXXMethodDecl>(&function);
+  const bool of_template =
+      method != nullptr && llvm::isa<clang::ClassTemplateSpecializationDecl>(method->getParent());
+  while (of_template && method->size_overridden_methods() > 0) {
+    method = *method->begin_overridden_methods();
+  }
+  return of_template ? method->getReturnType() : function.getReturnType();
+}
+
 }  // namespace
 
 Unit::Home Unit::declare(const FunctionDecl& of) {
@@ -236,7 +247,7 @@ Unit::Home Unit::declare(const FunctionDecl& of) {
   }
   core::Method made = {
       .kind = home.is_static ? core::Method::Kind::kStatic : core::Method::Kind::kMethod,
-      .result = type_of(function->getReturnType()),
+      .result = type_of(declared_result(*function)),
       .name = home.name,
       .position = position(function->getLocation())};
   if (method != nullptr) {

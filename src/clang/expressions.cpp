@@ -126,8 +126,10 @@ Body::Value Body::member(const clang::MemberExpr& of, Use use) {
   const SourceLocation at = of.getMemberLoc();
   const bool moves = use == Use::kMove;
   if (moves) use = Use::kChange;
-  const Use use_of_base =
-      of.isArrow() ? Use::kRead : (use == Use::kChange ? Use::kChange : Use::kName);
+  const bool by_pointer = of.isArrow() && !is_arrow_of_class(of);
+  const Use use_of_base = use == Use::kChange && !by_pointer ? Use::kChange
+                          : of.isArrow()                     ? Use::kRead
+                                                             : Use::kName;
   const core::Type type = unit_.type_of(of.getType());
   if (const auto* variable_of = llvm::dyn_cast<VarDecl>(of.getMemberDecl())) {
     return variable(*variable_of, use, at);
@@ -141,7 +143,7 @@ Body::Value Body::member(const clang::MemberExpr& of, Use use) {
       of_class != nullptr && (unit_.is_lock_class(record) || unit_.is_guard_class(record));
   if (unit_.is_foreign(record) || inside_lock || is_value(owner)) {
     // A part of something that the core does not look into.
-    const Use whole = of.isArrow() ? Use::kRead : use;
+    const Use whole = by_pointer ? Use::kRead : use;
     return opaque(type, expr(of.getBase(), whole).id);
   }
   const Named* known = named(of.getBase());
@@ -210,9 +212,11 @@ Body::Value Body::assign(const Expr* to, Value value, bool update, SourceLocatio
       const core::Type owner = unit_.type_of(unit_.context.getRecordType(&record));
       if (!unit_.is_foreign(record) && !is_value(owner) && !unit_.is_lock_class(record)) {
         const Named* known = named(part->getBase());
-        const Value base = known != nullptr
-                               ? Value{.id = name(known->name, at), .type = known->type}
-                               : expr(part->getBase(), part->isArrow() ? Use::kRead : Use::kChange);
+        const Value base =
+            known != nullptr
+                ? Value{.id = name(known->name, at), .type = known->type}
+                : expr(part->getBase(),
+                       part->isArrow() && !is_arrow_of_class(*part) ? Use::kRead : Use::kChange);
         const ExprId place = make(Kind::kField, part->getMemberLoc(), {object(base, owner, at)},
                                   unit_.field_name(*field));
         const core::Type type = unit_.field_type(*field);
@@ -373,6 +377,11 @@ Body::Value Body::expr(const Expr* of, Use use) {
         const Expr* stands_for = binding->getBinding();
         if (stands_for != nullptr && binding->getHoldingVar() == nullptr) {
           return expr(stands_for, use);
+        }
+        // Of a pair, say: got by a function.
+        const auto* whole = llvm::dyn_cast<VarDecl>(binding->getDecomposedDecl());
+        if (use == Use::kChange && whole != nullptr) {
+          return opaque(unit_.type_of(of->getType()), variable(*whole, use, at).id);
         }
       }
       return opaque(unit_.type_of(of->getType()), core::kNoExpr);

@@ -18,28 +18,6 @@ std::string tag_of(const Expr* argument) {
   return record->getNameAsString();
 }
 
-// A place that can be named again without anything happening twice.
-bool is_place(const Expr* of) {
-  of = of->IgnoreParenCasts();
-  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(of)) {
-    return is_place(member->getBase());
-  }
-  if (const auto* at = llvm::dyn_cast<clang::ArraySubscriptExpr>(of))
-    return is_place(at->getBase());
-  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(of)) {
-    const auto op = call->getOperator();
-    return (op == clang::OO_Subscript || op == clang::OO_Arrow || op == clang::OO_Star) &&
-           is_place(call->getArg(0));
-  }
-  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(of)) {
-    return unary->getOpcode() == clang::UO_Deref && is_place(unary->getSubExpr());
-  }
-  if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(of)) {
-    return is_place(choice->getTrueExpr()) && is_place(choice->getFalseExpr());
-  }
-  return llvm::isa<clang::DeclRefExpr>(of) || llvm::isa<clang::CXXThisExpr>(of);
-}
-
 // Whether a pointer or reference to it is to a part of something, or to one of two things: it is
 // not followed, so whoever may change what is behind it changes that something.
 bool is_untold_part(const Expr* of, bool is_address) {
@@ -77,6 +55,27 @@ bool does_nothing(const clang::CXXConstructorDecl& constructor) {
 }
 
 }  // namespace
+
+bool is_place(const Expr* of) {
+  of = of->IgnoreParenCasts();
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(of)) {
+    return is_place(member->getBase());
+  }
+  if (const auto* at = llvm::dyn_cast<clang::ArraySubscriptExpr>(of))
+    return is_place(at->getBase());
+  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(of)) {
+    const auto op = call->getOperator();
+    return (op == clang::OO_Subscript || op == clang::OO_Arrow || op == clang::OO_Star) &&
+           is_place(call->getArg(0));
+  }
+  if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(of)) {
+    return unary->getOpcode() == clang::UO_Deref && is_place(unary->getSubExpr());
+  }
+  if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(of)) {
+    return is_place(choice->getTrueExpr()) && is_place(choice->getFalseExpr());
+  }
+  return llvm::isa<clang::DeclRefExpr>(of) || llvm::isa<clang::CXXThisExpr>(of);
+}
 
 const clang::CXXConstructExpr* construction_of(const Expr* init) {
   if (init == nullptr) return nullptr;
@@ -122,6 +121,7 @@ void Body::declaration(const VarDecl& variable) {
   const core::Type type = unit_.type_of(variable.getType());
   if (type.name == "int" || type.name == "void") {
     if (init == nullptr) return;
+    remember_iterator(variable, init);
     const bool refers = variable.getType()->isReferenceType();
     const auto* address = llvm::dyn_cast<clang::UnaryOperator>(init->IgnoreParenCasts());
     if (refers && is_place(init)) {

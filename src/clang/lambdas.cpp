@@ -69,9 +69,11 @@ const FunctionDecl* Body::function_in(const Expr* of) {
   return reference == nullptr ? nullptr : llvm::dyn_cast<FunctionDecl>(reference->getDecl());
 }
 
-// A lambda is a method of the class around it, and what it captures are its first parameters.
+// A lambda is a method of the class around it, and what it captures are its first parameters. None:
+// its body is not there, or this is inside of it, and it calls itself.
 ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
                          llvm::ArrayRef<const Expr*> arguments, SourceLocation at) {
+  if (std::ranges::find(open_lambdas_, &lambda) != open_lambdas_.end()) return core::kNoExpr;
   const FunctionDecl* function = called;
   if (function == nullptr) {
     if (const clang::FunctionTemplateDecl* generic = lambda.getDependentCallOperator()) {
@@ -154,6 +156,8 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
   Body body(unit_, *function, home);
   body.lambda_ = &lambda;
   body.lambdas_ = lambdas_;
+  body.open_lambdas_ = open_lambdas_;
+  body.open_lambdas_.push_back(&lambda);
   for (const Captured& capture : captured) {
     const std::string as =
         parameter(*capture.variable, capture.type, capture.variable->getNameAsString());

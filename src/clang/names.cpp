@@ -228,17 +228,28 @@ std::string Unit::function_name(const FunctionDecl& of) {
 
 namespace {
 
-// A pointer class of the project: P<T> with a T* operator->().
+// A pointer class of the project: P<T> with a T* operator->(), or that is a standard one.
 bool leads_to(const CXXRecordDecl& record, QualType object) {
   const CXXRecordDecl* definition = record.getDefinition();
   if (definition == nullptr || object->getAsRecordDecl() == nullptr || is_of_std(record)) {
     return false;
   }
-  return std::ranges::any_of(definition->methods(), [&](const CXXMethodDecl* method) {
-    const QualType result = method->getReturnType();
-    return method->getOverloadedOperator() == clang::OO_Arrow && result->isPointerType() &&
-           result->getPointeeType()->getAsRecordDecl() == object->getAsRecordDecl();
-  });
+  const auto is_object = [&](QualType type) {
+    return type->getAsRecordDecl() == object->getAsRecordDecl();
+  };
+  const auto is_pointer_base = [&](const clang::CXXBaseSpecifier& base) {
+    const auto* above = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(
+        base.getType()->getAsCXXRecordDecl());
+    return above != nullptr && is_of_std(*above) &&
+           (plain_name(*above) == "unique_ptr" || plain_name(*above) == "shared_ptr") &&
+           is_object(above->getTemplateArgs()[0].getAsType());
+  };
+  return std::ranges::any_of(definition->bases(), is_pointer_base) ||
+         std::ranges::any_of(definition->methods(), [&](const CXXMethodDecl* method) {
+           const QualType result = method->getReturnType();
+           return method->getOverloadedOperator() == clang::OO_Arrow && result->isPointerType() &&
+                  is_object(result->getPointeeType());
+         });
 }
 
 // The T of a class that stands for a T elsewhere, or nowhere yet.
@@ -257,6 +268,15 @@ QualType held_by(const CXXRecordDecl& record) {
 }
 
 }  // namespace
+
+bool Unit::owns_value(QualType type) {
+  const CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  if (record == nullptr || !record->getDeclName().isIdentifier()) return false;
+  if (plain_name(*record) != "unique_ptr") return false;
+  const QualType held = held_by(*record);
+  const CXXRecordDecl* object = held.isNull() ? nullptr : held->getAsCXXRecordDecl();
+  return object != nullptr && is_foreign(*object);
+}
 
 bool Unit::is_pointer_class(const RecordDecl& of) {
   const auto* record = llvm::dyn_cast<CXXRecordDecl>(&of);
@@ -392,12 +412,23 @@ bool Unit::is_lock_class(const RecordDecl& of) {
 bool Unit::is_condition_class(const RecordDecl& of) {
   const auto* record = llvm::dyn_cast<CXXRecordDecl>(&of);
   if (record == nullptr || !record->hasDefinition() || record->isLambda()) return false;
+  const auto [known, is_new] = conditions_.try_emplace(record->getDefinition());
+  if (is_new) known->second = is_condition(*record->getDefinition());
+  return known->second;
+}
+
+// Waits with a lock, or with the guard that holds it.
+bool Unit::is_condition(const CXXRecordDecl& record) {
+  const auto is_held = [&](QualType type) {
+    const RecordDecl* guard = type.getNonReferenceType()->getAsRecordDecl();
+    return lock_type(type) || (guard != nullptr && is_guard_class(*guard));
+  };
   bool waits = false;
   bool signals = false;
-  for (const CXXMethodDecl* method : record->methods()) {
+  for (const CXXMethodDecl* method : record.methods()) {
     const llvm::StringRef name = plain_name(*method);
     waits |= name.starts_with_insensitive("wait") && method->getNumParams() > 0 &&
-             lock_type(method->getParamDecl(0)->getType());
+             is_held(method->getParamDecl(0)->getType());
     signals |= name.starts_with_insensitive("signal") || name.starts_with_insensitive("notify");
   }
   return waits && signals;

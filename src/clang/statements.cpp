@@ -126,7 +126,7 @@ void Body::statement(const Stmt* of) {
     ExprId value = core::kNoExpr;
     if (returns->getRetValue() != nullptr) {
       const auto type = unit_.type_of(function_.getReturnType());
-      const Value result = expr(returns->getRetValue(), Use::kRead);
+      const Value result = lent(*returns->getRetValue(), type);
       if (type.name == "void") {
         emit(result.id);
       } else {
@@ -419,6 +419,18 @@ void Body::range_loop(const clang::CXXForRangeStmt& of) {
             at);
       },
       of.getEndLoc());
+}
+
+// What a function returns. A reference to a place that leads nowhere is not followed: whoever may
+// change what is behind it changes the place.
+Body::Value Body::lent(const Expr& result, const core::Type& type) {
+  const clang::QualType returned = function_.getReturnType();
+  const bool is_lent = returned->isLValueReferenceType() && type.name == "int" && is_place(&result);
+  if (!is_lent) return expr(&result, Use::kRead);
+  const bool is_const = returned->getPointeeType().isConstQualified();
+  const Value made = expr(&result, is_const ? Use::kRead : Use::kChange);
+  lend(made.id);
+  return made;
 }
 
 // Each case is one way, together with those that it falls into.

@@ -107,8 +107,11 @@ class Unit {
   static bool is_reader_guard(const clang::CXXConstructorDecl& made);
   bool owns_locks(const clang::RecordDecl& record);
   bool is_condition_class(const clang::RecordDecl& record);
+  bool is_condition(const clang::CXXRecordDecl& record);
   static bool is_pointer_class(const clang::RecordDecl& record);  // not of the standard library
-  bool is_foreign_object(clang::QualType type);                   // a container, a string...
+  // A unique_ptr to what the core does not look into.
+  bool owns_value(clang::QualType type);
+  bool is_foreign_object(clang::QualType type);  // a container, a string...
   bool derives(const std::string& name, const std::string& from) const;
 
   // Locks.
@@ -174,6 +177,7 @@ class Unit {
   std::map<std::string, std::size_t> globals_;
   std::map<std::string, std::map<std::string, std::size_t>> methods_;
   std::map<std::string, MemberPointer> member_pointers_;
+  std::map<const clang::CXXRecordDecl*, bool> conditions_;
   std::map<const clang::Decl*, std::string> names_;
   std::map<const clang::RecordDecl*, bool> lock_classes_;
   std::map<const clang::RecordDecl*, bool> guard_classes_;

@@ -88,6 +88,39 @@ class Box {
   int count_ = 0;
 };
 
+void schedule(std::function<void()> later);
+
+// Lambdas that call themselves, at once and later.
+class Splitter {
+ public:
+  void split(int first, int last) {
+    std::function<void(int, int)> halve = [this, &halve](int from, int to) {
+      while (to - from > 1) {
+        const int middle = (from + to) / 2;
+        schedule([&halve, middle, to] { halve(middle, to); });
+        to = middle;
+      }
+      const std::lock_guard guard(mutex_);
+      done_ += from;
+    };
+    halve(first, last);
+    std::function<void(int)> count = [this, &count](int left) {
+      const std::lock_guard guard(mutex_);
+      ++done_;
+      if (left > 0) count(left - 1);
+    };
+    count(last);
+  }
+  int done() {
+    const std::lock_guard guard(mutex_);
+    return done_;
+  }
+
+ private:
+  std::mutex mutex_;
+  int done_ = 0;
+};
+
 void use(Box& box) {
   box.visited();
   box.passed_on();

@@ -59,12 +59,15 @@ void Body::arguments_effect(const FunctionDecl* callee, llvm::ArrayRef<const Exp
   }
 }
 
-// Whoever is given the address of a place reads or changes it some time, as with references that
-// are handed out.
+// Whoever is given the address of a pointer sets it, now or later, as with references that are
+// handed out.
 Body::Value Body::argument_value(const Expr& argument, Use use) {
   const Value value = expr(&argument, use);
   const auto* address = llvm::dyn_cast<clang::UnaryOperator>(argument.IgnoreParenCasts());
-  if (address != nullptr && address->getOpcode() == clang::UO_AddrOf) lend(value.id);
+  if (address != nullptr && address->getOpcode() == clang::UO_AddrOf &&
+      is_pointer(address->getSubExpr()->getType())) {
+    lend(value.id);
+  }
   return value;
 }
 

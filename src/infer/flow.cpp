@@ -39,6 +39,7 @@ Flow Walker::run() {
     }
   }
   find_roles();
+  made_.spare = spare_instantiations(made_, classes_);
   made_.acquiring = made_.excluded;
   exclude_for_callers(made_, locks_);
   return std::move(made_);
@@ -184,7 +185,10 @@ LockId Walker::lock_of(ExprId id) {
     }
   }
   if (end == fields_.end()) {
-    if (value.path != Locks::kUnknown) made_.locked_classes.insert(value.type.name);
+    const auto variable = variables_.find(locks_[value.path].name);
+    const bool is_got = variable != variables_.end() && variable->second.field != nullptr;
+    if (is_got) made_.lock_fields.insert(variable->second.field);
+    if (!is_got && value.path != Locks::kUnknown) made_.locked_classes.insert(value.type.name);
     return value.path;
   }
   made_.lock_fields.insert(end->second);

@@ -82,6 +82,7 @@ struct Flow {
   std::set<MethodLock> excluded;
   std::set<MethodLock> acquiring;  // those of them that do so themselves, not by a call
   std::set<MethodId> leaking;      // those that tell somebody of their object
+  std::set<MethodId> spare;        // instantiations that are not there to be called
   // Fields that are written when others can see them. Those without a guard that are not among
   // them never change, and lock expressions may use them.
   std::set<const core::Field*> changing;

@@ -1,8 +1,14 @@
 #include "infer/flow_calls.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace tomos::infer {
@@ -57,6 +63,47 @@ std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& c
         !classes.is_reentrant(field->type) || field->type.name == "recursive_mutex";
     return leads_to_lock && writes[field].size() == 1;
   });
+  return found;
+}
+
+std::set<MethodId> spare_instantiations(const Flow& flow, const Classes& classes) {
+  // A macro may make several methods at one place.
+  using Source =
+      std::tuple<const core::Class*, std::uint32_t, std::uint32_t, std::uint32_t, std::string_view>;
+  std::map<Source, std::vector<MethodId>> instantiations;
+  for (std::size_t i = 0; i < classes.method_count(); ++i) {
+    const auto id = static_cast<MethodId>(i);
+    const Method& of = *classes[id].method;
+    const core::Position& at = of.position;
+    std::string_view name = of.display;
+    name.remove_prefix(name.rfind(':') + 1);  // of npos, nothing
+    instantiations[{classes[id].owner, at.file, at.line, at.column, name}].push_back(id);
+  }
+  std::vector<bool> is_used(classes.method_count());
+  std::vector<MethodId> open;
+  const auto use = [&](MethodId id) {
+    if (!is_used[static_cast<std::size_t>(id)]) open.push_back(id);
+    is_used[static_cast<std::size_t>(id)] = true;
+  };
+  for (const auto& [source, all] : instantiations) {
+    if (all.size() == 1) use(all[0]);
+  }
+  std::map<MethodId, std::vector<MethodId>> callees;
+  for (const CallSite& site : flow.calls) {
+    if (site.caller == kMain) use(site.callee);
+    if (site.caller != kMain) callees[site.caller].push_back(site.callee);
+  }
+  while (!open.empty()) {
+    const MethodId next = open.back();
+    open.pop_back();
+    for (const MethodId callee : callees[next]) use(callee);
+  }
+  std::set<MethodId> found;
+  for (const auto& [source, all] : instantiations) {
+    const auto used = [&](MethodId id) { return is_used[static_cast<std::size_t>(id)]; };
+    if (!std::ranges::any_of(all, used)) continue;
+    std::ranges::copy_if(all, std::inserter(found, found.end()), std::not_fn(used));
+  }
   return found;
 }
 

@@ -23,6 +23,10 @@ std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& c
 // What a sequence has for its value.
 const core::Expr& value_of(const core::Program& program, ExprId id);
 
+// Instantiations of a method of a template that nobody calls, though others of the same method are
+// called: an override stands for those of all instantiations, so what only theirs call is left.
+std::set<MethodId> spare_instantiations(const Flow& flow, const Classes& classes);
+
 // Who calls a method, with a lock as it was at its own entry, excludes what the method does.
 void exclude_for_callers(Flow& flow, Locks& locks);
 

@@ -96,7 +96,9 @@ class Finder {
         ghosts_are_declared_(for_ghosts == nullptr) {}
 
   GuardInference run() {
-    for (const Access& access : flow_.accesses) accesses_[access.field].push_back(&access);
+    for (const Access& access : flow_.accesses) {
+      if (!flow_.spare.contains(access.method)) accesses_[access.field].push_back(&access);
+    }
     for (const Field& global : program_.globals) ++holders_[global.type.name];
     for (const Class& of : program_.classes) {
       for (const Field& field : of.fields) ++holders_[field.type.name];
@@ -483,9 +485,11 @@ class Finder {
   void excuse_unshared() {
     for (const Access& access : flow_.accesses) {
       if (access.unshared) excuse(access.expr, Expr::Excused::kUnshared);
+      if (flow_.spare.contains(access.method)) excuse(access.expr, Expr::Excused::kReported);
     }
     for (const CallSite& site : flow_.calls) {
       if (site.unshared) excuse(site.expr, Expr::Excused::kUnshared);
+      if (flow_.spare.contains(site.caller)) excuse(site.expr, Expr::Excused::kReported);
     }
   }
 

@@ -30,6 +30,7 @@ constexpr std::int64_t kHeldForOneBroken = 14;
 Requirements::Requirements(Locks& locks, Classes& classes, const Flow& flow)
     : locks_(locks), classes_(classes), flow_(flow) {
   for (const CallSite& site : flow.calls) {
+    if (flow.spare.contains(site.caller)) continue;
     calls_[site.callee].push_back(&site);
     called_.insert(site.callee);
     if (site.forked) forked_.insert(site.callee);

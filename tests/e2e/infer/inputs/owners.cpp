@@ -50,7 +50,7 @@ class Condition {
   int waiters_ = 0;
 };
 
-void make(int* to);
+void make(std::unique_ptr<Letters>* to);
 
 class NumberIterator : public Iterator<Numbers> {
  public:
@@ -76,17 +76,22 @@ class NumberIterator : public Iterator<Numbers> {
     shared_->notify_all();
   }
   void init() { make(&made_); }
+  void make_two() {
+    const std::lock_guard lock(m_);
+    made_ = std::make_unique<Letters>();
+    made_ = nullptr;
+  }
   int made() {
     const std::lock_guard lock(m_);
-    made_ = made_ + 1;
-    return made_;
+    made_ = std::make_unique<Letters>();
+    return made_ ? 1 : 0;
   }
 
  private:
   std::mutex m_;
   bool stopped_ = false;
   int sum_ = 0;
-  int made_ = 0;
+  std::unique_ptr<Letters> made_;
   std::unique_ptr<std::map<int, int>> items_ = std::make_unique<std::map<int, int>>();
   std::unique_ptr<std::map<int, int>> more_ = std::make_unique<std::map<int, int>>();
   Pointer<Node> node_;
@@ -110,4 +115,59 @@ class LetterIterator : public Iterator<Letters> {
 
 int use(NumberIterator& numbers, LetterIterator& letters) {
   return numbers.next() + letters.next();
+}
+
+// A lock behind a pointer that is set later.
+struct State {
+  std::mutex m;
+  long used = 0;
+};
+class Context {
+ public:
+  void start() { state_ = std::make_unique<State>(); }
+  void add(int n) {
+    if (!state_) return;
+    const std::lock_guard lock(state_->m);
+    state_->used += n;
+  }
+  long used() const {
+    if (!state_) return 0;
+    const std::lock_guard lock(state_->m);
+    return state_->used;
+  }
+
+ private:
+  std::unique_ptr<State> state_;
+};
+
+// The overrides of all instantiations are one; what only another one's would call is not called.
+struct Table {
+  virtual ~Table() = default;
+  virtual void insert(int key) = 0;
+};
+template <class Key>
+class HashTable : public Table {
+ public:
+  void insert(int key) override {
+    const std::lock_guard lock(m_);
+    grow(static_cast<Key>(key));
+  }
+
+ private:
+  void grow(Key key) {
+    ++entries_;
+    last_ = static_cast<int>(key);
+  }
+
+  std::mutex m_;
+  int entries_ = 0;
+  int last_ = 0;
+};
+template class HashTable<int>;
+template class HashTable<long>;
+template class HashTable<char>;
+
+void use(Table& table, Context& context) {
+  table.insert(1);
+  context.add(2);
 }

@@ -401,7 +401,8 @@ std::optional<LockCall> Unit::lock_call(const clang::CallExpr& call, const Scope
   }
   // Condition variables: the first argument is the lock, or the guard that holds it.
   const bool condition =
-      llvm::StringRef(method->getParent()->getNameAsString()).contains_insensitive("cond");
+      llvm::StringRef(method->getParent()->getNameAsString()).contains_insensitive("cond") ||
+      is_condition_class(*method->getParent());
   if (condition && llvm::StringRef(name).contains_insensitive("wait") && !arguments.empty()) {
     LockCall made = {.kind = LockCall::Kind::kWait};
     const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(core_of(arguments[0]));

@@ -249,6 +249,18 @@ void Walker::presume(LockId lock) {
   made_.presumed.push_back({.method = current_, .lock = lock});
 }
 
+std::string_view to_string(Access::Kind kind) {
+  switch (kind) {
+    case Access::Kind::kRead:
+      return "read";
+    case Access::Kind::kWrite:
+      return "write";
+    case Access::Kind::kUpdate:
+      return "update";
+  }
+  return "";
+}
+
 Flow flow_of(const core::Program& program, Locks& locks, Classes& classes) {
   return Walker(program, locks, classes).run();
 }

@@ -52,6 +52,8 @@ struct Access {
   bool unshared = false;  // nobody else can see the object
 };
 
+std::string_view to_string(Access::Kind kind);
+
 struct CallSite {
   MethodId caller = {};
   MethodId callee = {};

@@ -9,7 +9,6 @@
 #include <iterator>
 #include <map>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "core/any_object.h"
@@ -69,18 +68,6 @@ std::int64_t weight(const Access& access) {
       return kUpdateWeight;
   }
   return 0;
-}
-
-std::string_view op_of(Access::Kind kind) {
-  switch (kind) {
-    case Access::Kind::kRead:
-      return "read";
-    case Access::Kind::kWrite:
-      return "write";
-    case Access::Kind::kUpdate:
-      return "update";
-  }
-  return "";
 }
 
 class Finder {
@@ -456,7 +443,8 @@ class Finder {
                                  : fmt::format("{}.{}", shown(*subject.owner), shown(field));
     for (const Access* access : broken) {
       excuse(access->expr, Expr::Excused::kReported);
-      Finding made = begin(access->method, access->expr, std::string(op_of(access->kind)), name);
+      Finding made =
+          begin(access->method, access->expr, std::string(to_string(access->kind)), name);
       const LockId lock = substitute(locks_, access->theta, field.guard.lock);
       const bool as_reader = is_held_as_reader(access->holds, lock);
       const bool is_lent = program_[access->expr].is_lent;

@@ -41,7 +41,7 @@ struct Node {
 };
 
 // A condition variable of the project's own, which waits with a guard.
-class Condition {
+class Bell {
  public:
   void wait(std::unique_lock<std::mutex>& held);
   void notify_all();
@@ -95,8 +95,8 @@ class NumberIterator : public Iterator<Numbers> {
   std::unique_ptr<std::map<int, int>> items_ = std::make_unique<std::map<int, int>>();
   std::unique_ptr<std::map<int, int>> more_ = std::make_unique<std::map<int, int>>();
   Pointer<Node> node_;
-  Condition changed_;
-  std::shared_ptr<Condition> shared_ = std::make_shared<Condition>();
+  Bell changed_;
+  std::shared_ptr<Bell> shared_ = std::make_shared<Bell>();
 };
 
 class LetterIterator : public Iterator<Letters> {

@@ -237,6 +237,7 @@ class Body {
   State state_;
   std::map<const clang::VarDecl*, const clang::Expr*> places_;  // what a reference stands for
   std::map<const clang::VarDecl*, std::vector<const clang::Expr*>> iterators_;  // the containers
+  std::size_t behind_ = 0;    // how many iterators the place that is changed is behind
   std::size_t renaming_ = 0;  // a place by its reference
   std::map<const clang::VarDecl*, const clang::LambdaExpr*> lambdas_;
   std::map<const clang::VarDecl*, Try> try_results_;

@@ -10,6 +10,12 @@ namespace tomos::cpp {
 using clang::Expr;
 using clang::VarDecl;
 
+namespace {
+
+constexpr std::size_t kMostBehind = 3;
+
+}  // namespace
+
 bool is_iterator(clang::QualType type) {
   const clang::CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
   if (record == nullptr || !record->getDeclName().isIdentifier()) return false;
@@ -64,14 +70,18 @@ void Body::remember_iterator(const VarDecl& variable, const Expr* value) {
   }
 }
 
-// The change of what is behind an iterator.
+// The change of what is behind an iterator. Its container may be behind another one, or, in a walk
+// down a tree, behind itself.
 core::ExprId Body::change_behind(const Expr& iterator) {
+  if (behind_ == kMostBehind) return core::kNoExpr;
   std::vector<core::ExprId> changes;
+  ++behind_;
   ++renaming_;
   for (const Expr* container : containers_of(&iterator)) {
     changes.push_back(expr(container, Use::kChange).id);
   }
   --renaming_;
+  --behind_;
   return sequence(std::move(changes), iterator.getExprLoc());
 }
 

@@ -6,6 +6,11 @@
 #include <string>
 #include <vector>
 
+struct Node {
+  int value = 0;
+  std::map<int, Node> children;
+};
+
 struct Point {
   int x = 0;
 };
@@ -18,6 +23,16 @@ class Table {
     if (it == found_.end()) it = assigned_.find(key);
     it->second += n;
     direct_.find(key)->second += n;
+  }
+  void walk(int first, int second) {
+    const std::lock_guard lock(m_);
+    auto node = tree_.find(first);
+    node = node->second.children.find(second);
+    node = node->second.children.find(first);
+    auto below = node->second.children.find(second);
+    node = below->second.children.find(first);
+    node->second.value = 5;
+    below->second.value = 6;
   }
   void move_all() {
     const std::lock_guard lock(m_);
@@ -53,6 +68,7 @@ class Table {
 
  private:
   std::mutex m_;
+  std::map<int, Node> tree_;
   std::map<int, int> found_;
   std::map<int, int> assigned_;
   std::map<int, int> direct_;

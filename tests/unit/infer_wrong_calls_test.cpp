@@ -98,6 +98,17 @@ TEST(InferReaders, Calls) {
             Lines({"7:52 C.clear writes what this.m guards; here only a reader's lock is held"}));
 }
 
+TEST(InferReaders, WhatReadersMayWriteIsNotGuarded) {
+  const Inferred made = inferred(
+      "class C { mutex m; int f;\n"
+      "  void set() { this.f = 1; this.f += 1; }\n"
+      "  void writer() { synchronized (this.m) { this.set(); } }\n"
+      "  void reader() { synchronized shared (this.m) { this.set(); } }\n"
+      "  void another() { synchronized shared (this.m) { this.set(); } } }");
+  EXPECT_EQ(made.findings, Lines());
+  EXPECT_EQ(made.program.classes.at(0).fields.at(1).guard.kind, core::Guard::Kind::kUnset);
+}
+
 TEST(InferWrongCalls, WhoHoldsAMutexWaitsForItself) {
   const Inferred made = inferred(
       "class C { mutex m; recursive_mutex r; int f; int g;\n"

@@ -210,6 +210,7 @@ class Body {
                         llvm::ArrayRef<const clang::Expr*> arguments, std::vector<ExprId>& out,
                         bool at_once);
   static Use use_for(clang::QualType parameter);
+  Use use_for(const clang::FunctionDecl& callee, unsigned parameter) const;
   const clang::LambdaExpr* lambda_in(const clang::Expr* of) const;
   static const clang::FunctionDecl* function_in(const clang::Expr* of);
   ExprId lambda_call(const clang::LambdaExpr& lambda, const clang::FunctionDecl* called,

@@ -21,6 +21,10 @@ Body::Use Body::use_for(QualType parameter) {
   return parameter->getPointeeType().isConstQualified() ? Use::kRead : Use::kChange;
 }
 
+Body::Use Body::use_for(const FunctionDecl& callee, unsigned parameter) const {
+  return unit_.is_only_read(callee, parameter) ? Use::kRead : Use::kChange;
+}
+
 // A function or a method whose source is not there, as one step.
 ExprId Body::step(const std::string& of, core::Basic basic, SourceLocation at) {
   const Unit::Home home = {.class_name = {}, .name = of, .is_static = true};
@@ -54,7 +58,7 @@ void Body::arguments_effect(const FunctionDecl* callee, llvm::ArrayRef<const Exp
       out.push_back(unknown_step(argument, argument->getExprLoc()));
     }
     const bool known = callee != nullptr && i < callee->getNumParams();
-    const Use use = known ? use_for(callee->getParamDecl(i)->getType()) : Use::kRead;
+    const Use use = known ? use_for(*callee, i) : Use::kRead;
     out.push_back(argument_value(*argument, use).id);
   }
 }
@@ -173,8 +177,7 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
       continue;
     }
     if (is_uncounted(argument, callee, i)) before.push_back(unknown_step(argument, at));
-    const Use use =
-        i < callee.getNumParams() ? use_for(callee.getParamDecl(i)->getType()) : Use::kRead;
+    const Use use = i < callee.getNumParams() ? use_for(callee, i) : Use::kRead;
     const Value value = argument_value(*argument, use);
     if (i < count) {
       const core::Type type = unit_.method_at(home).parameters[i].type;

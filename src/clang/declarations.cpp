@@ -266,11 +266,13 @@ Unit::Home Unit::declare(const FunctionDecl& of) {
     for (const clang::ParmVarDecl* parameter : function->parameters()) {
       core::Type type = type_of(parameter->getType());
       if (type.name == "void") type.name = "int";
-      made.parameters.push_back({.type = std::move(type),
-                                 .name = Body::parameter_name(*parameter),
-                                 .display = first_name(*function, *parameter),
-                                 .is_pointer = is_pointer(parameter->getType()),
-                                 .position = position(parameter->getLocation())});
+      made.parameters.push_back(
+          {.type = std::move(type),
+           .name = Body::parameter_name(*parameter),
+           .display = first_name(*function, *parameter),
+           .is_pointer = is_pointer(parameter->getType()),
+           .is_constant = is_left_alone(*function, parameter->getFunctionScopeIndex()),
+           .position = position(parameter->getLocation())});
     }
   }
   attributes(*function, made);

@@ -183,4 +183,19 @@ bool allocates(std::string_view name) {
   return std::ranges::find(kAllocators, name) != kAllocators.end();
 }
 
+bool keeps_a_copy(std::string_view class_name) {
+  constexpr std::array<std::string_view, 8> kHolders = {
+      "any", "basic_string", "expected", "function", "optional", "pair", "tuple", "variant"};
+  return std::ranges::find(kHolders, class_name) != kHolders.end();
+}
+
+bool makes_or_keeps(std::string_view name) {
+  constexpr std::array<std::string_view, 18> kMakers = {
+      "append",       "assign",      "emplace",          "emplace_back", "emplace_front",
+      "emplace_hint", "insert",      "insert_or_assign", "make_any",     "make_optional",
+      "make_pair",    "make_shared", "make_tuple",       "make_unique",  "operator=",
+      "push",         "push_back",   "try_emplace"};
+  return std::ranges::find(kMakers, name) != kMakers.end();
+}
+
 }  // namespace tomos::cpp

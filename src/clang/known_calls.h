@@ -24,4 +24,10 @@ bool allocates(std::string_view name);
 // Of a container or the like: does not change it, though it is not const.
 bool only_reads(std::string_view method);
 
+// Of a class template: what its constructors are given is copied into the object.
+bool keeps_a_copy(std::string_view class_name);
+
+// Of a function or a method that takes anything: makes an object of it, or adds one to a container.
+bool makes_or_keeps(std::string_view name);
+
 }  // namespace tomos::cpp

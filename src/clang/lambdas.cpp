@@ -128,8 +128,7 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
   for (const clang::ParmVarDecl* parameter : function->parameters()) {
     const unsigned i = parameter->getFunctionScopeIndex();
     core::Type type = unit_.type_of(parameter->getType());
-    const Value value =
-        i < arguments.size() ? expr(arguments[i], use_for(parameter->getType())) : Value{};
+    const Value value = i < arguments.size() ? expr(arguments[i], use_for(*function, i)) : Value{};
     children.push_back(coerce(value, type, at));
   }
 

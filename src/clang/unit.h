@@ -121,6 +121,13 @@ class Unit {
   core::LockId lock_id(const LockPath& path);
   std::optional<LockPath> accessor_path(const clang::FunctionDecl& function, const Scope& scope);
 
+  // Whether what is given for a parameter cannot be changed by the function: by its type, or by
+  // what it does with a forwarding reference.
+  bool is_only_read(const clang::FunctionDecl& callee, unsigned parameter,
+                    unsigned depth = 0) const;
+  // The same of the object that the parameter leads to.
+  bool is_left_alone(const clang::FunctionDecl& callee, unsigned parameter) const;
+
   // Declarations. The class that a method is in; none: a function.
   struct Home {
     std::string class_name;
@@ -145,6 +152,7 @@ class Unit {
   core::Program& program;
 
  private:
+  bool only_hands_on(const clang::FunctionDecl& callee, unsigned parameter, unsigned depth) const;
   struct MemberPointer {  // of one class and signature
     Home home;
     std::set<std::string> methods;  // that it may point to

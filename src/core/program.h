@@ -144,6 +144,7 @@ struct Parameter {
   std::string name;
   std::string display;  // at the first declaration of its function
   bool is_pointer = false;
+  bool is_constant = false;  // the object that it leads to is not changed through it
   Position position;
 };
 

@@ -190,11 +190,18 @@ Walker::Value Walker::assign(ExprId id) {
   const Expr& left = program_[of.children[0]];
   const Access::Kind kind =
       of.kind == Expr::Kind::kUpdate ? Access::Kind::kUpdate : Access::Kind::kWrite;
+  const auto note_value = [&](std::optional<std::size_t> at) {
+    if (!at) return;
+    const Expr& written = value_of(program_, of.children[1]);
+    made_.accesses[*at].empties =
+        written.kind == Expr::Kind::kNull && written.name == core::kGone;  // a null that is meant
+    made_.accesses[*at].makes = written.kind == Expr::Kind::kNew;
+  };
   if (left.kind != Expr::Kind::kField) {
     const Value value = expr(of.children[1]);
     const Field* shared = classes_.global(left.name);
     if (shared == nullptr) return {.type = value.type};
-    access(id, *shared, {}, kind, false);
+    note_value(access(id, *shared, {}, kind, false));
     if (kind == Access::Kind::kWrite) return {.type = shared->type, .path = value.path};
     return {.type = shared->type, .path = path_of_global(*shared, left.name)};
   }
@@ -202,13 +209,7 @@ Walker::Value Walker::assign(ExprId id) {
   const Value value = expr(of.children[1]);
   const auto use = classes_.field(object_value.type, object_value.path, left.name);
   if (!use) return {.type = value.type, .path = value.path};
-  const auto at = access(id, *use->field, use->theta, kind, object_value.unshared);
-  if (at) {
-    const Expr& written = value_of(program_, of.children[1]);
-    made_.accesses[*at].empties =
-        written.kind == Expr::Kind::kNull && written.name == core::kGone;  // a null that is meant
-    made_.accesses[*at].makes = written.kind == Expr::Kind::kNew;
-  }
+  note_value(access(id, *use->field, use->theta, kind, object_value.unshared));
   // What is changed is still the same object, and its methods are called like this.
   return {.type = classes_.substitute(use->theta, use->field->type),
           .path = kind == Access::Kind::kWrite ? value.path : path(object_value.path, *use->field)};
@@ -218,8 +219,11 @@ void Walker::arguments(ExprId call, std::size_t first, const Method* method, Sub
   const Expr& of = program_[call];
   for (std::size_t i = first; i < of.children.size(); ++i) {
     const Value value = expr(of.children[i]);
-    if (value.access) made_.accesses[*value.access].changes = true;
-    if (method == nullptr || i - first >= method->parameters.size()) continue;
+    const bool known = method != nullptr && i - first < method->parameters.size();
+    if (value.access && !(known && method->parameters[i - first].is_constant)) {
+      made_.accesses[*value.access].changes = true;
+    }
+    if (!known) continue;
     const core::Parameter& parameter = method->parameters[i - first];
     if (!Classes::is_value(parameter.type)) {
       theta.pairs.emplace_back(parameter.name, value.path);

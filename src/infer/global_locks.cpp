@@ -28,6 +28,15 @@ GlobalLocks::GlobalLocks(const Locks& locks, const Classes& classes, const Flow&
   for (const CallSite& site : flow.calls) note_held(site.caller, site.holds);
   has_methods_ = std::ranges::any_of(classes.program().classes,
                                      [](const core::Class& of) { return !of.methods.empty(); });
+  for (const core::Class& of : classes.program().classes) {
+    for (const core::Field& field : of.fields) {
+      if (field.is_borrowed || field.type.name == of.name) continue;
+      holders_[field.type.name].push_back(field.is_static ? nullptr : &of);
+    }
+  }
+  for (const core::Field& global : classes.program().globals) {
+    holders_[global.type.name].push_back(nullptr);
+  }
   for (std::size_t i = 0; i < classes.method_count(); ++i) {
     const auto id = static_cast<MethodId>(i);
     for (const LockId lock : classes[id].method->requires_held) note(id, lock);
@@ -57,7 +66,13 @@ bool GlobalLocks::are_known_to(const core::Class& of, LockId lock) const {
     if (of_classes_.contains({one, lock})) return true;
     if (!contain(lock)) break;
   }
-  return !has_methods_ && are_beside(of.position, lock);
+  if (!has_methods_) return are_beside(of.position, lock);
+  // A part that only classes have which know the lock.
+  const auto holders = holders_.find(of.name);
+  return contain(lock) && holders != holders_.end() &&
+         std::ranges::all_of(holders->second, [&](const core::Class* holder) {
+           return holder != nullptr && of_classes_.contains({holder, lock});
+         });
 }
 
 bool GlobalLocks::are_beside(const core::Position& at, LockId lock) const {

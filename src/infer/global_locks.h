@@ -3,8 +3,11 @@
 // itself knows of the lock.
 #pragma once
 
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "core/program.h"
 #include "infer/classes.h"
@@ -19,8 +22,8 @@ class GlobalLocks {
 
   bool contain(LockId lock) const;
   bool has_methods() const { return has_methods_; }  // no: a program in C
-  // Acquired by methods of the class, of classes inside it, or of the one that it is inside. In C,
-  // where there are no methods: declared beside it.
+  // Acquired by methods of the class, of classes inside it, of the one that it is inside, or of all
+  // that have a part of that class. In C, where there are no methods: declared beside it.
   bool are_known_to(const core::Class& of, LockId lock) const;
   // Declared in the same file, or in the header of it.
   bool are_beside(const core::Position& at, LockId lock) const;
@@ -38,6 +41,8 @@ class GlobalLocks {
   bool has_methods_ = false;
   std::set<std::pair<const core::Class*, LockId>> of_classes_;
   std::set<std::pair<const core::Class*, LockId>> touched_;
+  // The classes that have fields of a class, by its name; null: it is a global.
+  std::map<std::string, std::vector<const core::Class*>> holders_;
 };
 
 }  // namespace tomos::infer

@@ -199,10 +199,12 @@ class Finder {
         flow_.lock_fields.contains(&field) || classes_.find(field.type.name) == nullptr) {
       return false;
     }
-    // What has locks of its own looks after itself.
+    // What has locks of its own looks after itself. What has a pointer to somebody's lock does not:
+    // a condition variable.
     const Class* leads_to = classes_.find(field.type.name);
-    const bool has_locks = std::ranges::any_of(
-        leads_to->fields, [&](const Field& of) { return flow_.lock_fields.contains(&of); });
+    const bool has_locks = std::ranges::any_of(leads_to->fields, [&](const Field& of) {
+      return flow_.lock_fields.contains(&of) && !of.is_borrowed;
+    });
     if (has_locks || flow_.locked_classes.contains(field.type.name)) return false;
     return is_own(field, owner, all) && std::ranges::any_of(all, [](const Access* access) {
              return access->changes && !access->unshared;

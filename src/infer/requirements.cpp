@@ -388,6 +388,11 @@ void Requirements::expand(std::size_t index) {
   const std::int64_t lack = kBrokenCall * (static_cast<std::int64_t>(broken) -
                                            static_cast<std::int64_t>(held) / kHeldForOneBroken);
   list_[index].cost += std::max<std::int64_t>(0, lack);
+  // Each caller that holds the lock speaks for it, if none speaks against it.
+  if (broken + misheld == 0) {
+    list_[index].cost =
+        std::max<std::int64_t>(0, list_[index].cost - static_cast<std::int64_t>(held));
+  }
   list_[index].is_possible = list_[index].is_fixed || 2 * (broken + misheld) <= uses.size();
   if (!is_supported && !held_somewhere_[index]) {
     for (const Discipline::Need& need : needs) list_[index].support.push_back(need.required);

@@ -66,6 +66,29 @@ std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& c
   return found;
 }
 
+std::set<const core::Class*> locking_classes(const Flow& flow, const Classes& classes) {
+  std::set<const core::Class*> found;
+  std::map<const core::Class*, std::vector<const core::Class*>> derived;
+  for (const core::Class& of : classes.program().classes) {
+    const bool has_locks = std::ranges::any_of(of.fields, [&](const core::Field& field) {
+      return flow.lock_fields.contains(&field) && !field.is_borrowed;
+    });
+    if (has_locks || flow.locked_classes.contains(of.name)) found.insert(&of);
+    for (const core::Type& base : of.bases) {
+      if (const core::Class* above = classes.find(base.name)) derived[above].push_back(&of);
+    }
+  }
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& [above, all] : derived) {
+      if (found.contains(above)) continue;
+      more |= std::ranges::all_of(all, [&](const auto* of) { return found.contains(of); }) &&
+              found.insert(above).second;
+    }
+  }
+  return found;
+}
+
 std::set<MethodId> spare_instantiations(const Flow& flow, const Classes& classes) {
   // A macro may make several methods at one place.
   using Source =

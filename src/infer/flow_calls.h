@@ -20,6 +20,10 @@ std::set<const core::Field*> changing_fields(const Flow& flow,
 // place only is taken to be set up there.
 std::set<const core::Field*> wandering_fields(const Flow& flow, const Classes& classes);
 
+// Classes that look after themselves: they have locks, or all that are derived from them do. A
+// pointer to somebody else's lock does not count: that is a condition variable.
+std::set<const core::Class*> locking_classes(const Flow& flow, const Classes& classes);
+
 // What a sequence has for its value.
 const core::Expr& value_of(const core::Program& program, ExprId id);
 

@@ -18,6 +18,7 @@
 #include "infer/conventions.h"
 #include "infer/discipline.h"
 #include "infer/flow.h"
+#include "infer/flow_calls.h"
 #include "infer/requirements.h"
 #include "infer/wrong_calls.h"
 
@@ -80,6 +81,7 @@ class Finder {
         flow_(flow),
         requirements_(locks_, classes_, flow_),
         candidates_(locks_, classes_, flow_, requirements_, for_ghosts),
+        locking_(locking_classes(flow_, classes_)),
         ghosts_are_declared_(for_ghosts == nullptr) {}
 
   GuardInference run() {
@@ -199,13 +201,7 @@ class Finder {
         flow_.lock_fields.contains(&field) || classes_.find(field.type.name) == nullptr) {
       return false;
     }
-    // What has locks of its own looks after itself. What has a pointer to somebody's lock does not:
-    // a condition variable.
-    const Class* leads_to = classes_.find(field.type.name);
-    const bool has_locks = std::ranges::any_of(leads_to->fields, [&](const Field& of) {
-      return flow_.lock_fields.contains(&of) && !of.is_borrowed;
-    });
-    if (has_locks || flow_.locked_classes.contains(field.type.name)) return false;
+    if (locking_.contains(classes_.find(field.type.name))) return false;
     return is_own(field, owner, all) && std::ranges::any_of(all, [](const Access* access) {
              return access->changes && !access->unshared;
            });
@@ -580,6 +576,7 @@ class Finder {
   const Flow& flow_;
   Requirements requirements_;
   Candidates candidates_;
+  std::set<const Class*> locking_;  // that look after themselves
   bool ghosts_are_declared_;
   std::map<const Field*, std::vector<const Access*>> accesses_;
   std::map<std::string, std::size_t> holders_;  // how many fields lead to objects of a class

@@ -69,6 +69,49 @@ class Catcher {
   bool halted_ = false;
 };
 
+// An interface: who implements it has a lock. So whoever calls it under a lock need not.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  virtual void run(int task) = 0;
+};
+
+class ThreadEngine : public Engine {
+ public:
+  void run(int task) override {
+    std::lock_guard lock(m_);
+    last_ = task;
+  }
+  int last() {
+    std::lock_guard lock(m_);
+    return last_;
+  }
+
+ private:
+  std::mutex m_;
+  int last_ = 0;
+};
+
+class Timer {
+ public:
+  explicit Timer(std::shared_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  void start() {
+    std::lock_guard lock(m_);
+    running_ = true;
+    engine_->run(1);
+  }
+  void stop() {
+    std::lock_guard lock(m_);
+    if (running_) engine_->run(0);
+    running_ = false;
+  }
+
+ private:
+  std::mutex m_;
+  std::shared_ptr<Engine> engine_;
+  bool running_ = false;
+};
+
 // A part of a class that knows the global lock.
 std::mutex all_code;
 
@@ -143,6 +186,10 @@ int main() {
   monitor.stop();
   Catcher catcher;
   catcher.halt();
+  auto engine = std::make_shared<ThreadEngine>();
+  Timer timer(engine);
+  timer.start();
+  timer.stop();
   Cache cache;
   cache.add(1);
   cache.collect();

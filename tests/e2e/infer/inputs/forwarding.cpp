@@ -1,4 +1,5 @@
-// What is handed to forwarding references, and by const reference: read, unless somebody changes it.
+// What is handed to forwarding references, and by const reference: read, unless somebody changes
+// it.
 #include <map>
 #include <memory>
 #include <mutex>

@@ -4,7 +4,8 @@
 //
 // Two steps. The insides of these classes are kept out of the thread sanitizer's hands. And around
 // each call of one of their operations from the user's code the runtime is told what it means. At
-// the call and not in the operation, because there the place in the program is the user's.
+// the call and not in the operation, because there the place in the program is the user's. Only who
+// was the last to arrive at a barrier is told from inside: nobody else knows.
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/StringRef.h>
 #include <llvm/ADT/StringSwitch.h>
@@ -59,7 +60,15 @@ bool is_inside(llvm::StringRef name) {
 }
 
 enum class Before { kNothing, kArrive, kArriveForSeveral, kSignal, kRelease, kAsk };
-enum class After { kNothing, kLeave, kWaitOver, kWaitOverIfTrue, kAcquired, kAcquiredIfTrue };
+enum class After {
+  kNothing,
+  kArrived,
+  kLeave,
+  kWaitOver,
+  kWaitOverIfTrue,
+  kAcquired,
+  kAcquiredIfTrue
+};
 struct Meaning {
   Before before = Before::kNothing;
   After after = After::kNothing;
@@ -106,6 +115,14 @@ Meaning meaning_of(llvm::StringRef name) {
       .Default({});
 }
 
+// The step of a barrier's arrival that says whether it was the last: who was runs the completion
+// function before anybody leaves.
+bool is_arrival_inside(llvm::StringRef name) {
+  const std::string mangled = name.str();
+  return consume_std(name) && take_identifier(name) == "__tree_barrier" &&
+         base_name(mangled) == "_M_arrive";
+}
+
 class Teller {
  public:
   explicit Teller(llvm::Module& module) : module_(module) {}
@@ -146,6 +163,9 @@ class Teller {
     set_after(builder, call);
     switch (meaning.after) {
       case After::kNothing:
+        break;
+      case After::kArrived:
+        emit(builder, "__tomos_std_barrier_arrived", {object, &call});
         break;
       case After::kLeave:
         emit(builder, "__tomos_std_barrier_leave", {object});
@@ -224,11 +244,15 @@ bool mark_std_synchronisation(llvm::Module& module) {
 
   std::vector<std::pair<llvm::CallBase*, Meaning>> calls;
   for (llvm::Function& function : module) {
-    if (!function.hasFnAttribute(llvm::Attribute::SanitizeThread)) continue;
+    const bool users = function.hasFnAttribute(llvm::Attribute::SanitizeThread);
+    if (!users && !is_inside(function.getName())) continue;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
       if (call == nullptr || call->getCalledFunction() == nullptr) continue;
-      const Meaning meaning = meaning_of(call->getCalledFunction()->getName());
+      const llvm::StringRef called = call->getCalledFunction()->getName();
+      const Meaning meaning = users                       ? meaning_of(called)
+                              : is_arrival_inside(called) ? Meaning{.after = After::kArrived}
+                                                          : Meaning{};
       if (meaning.before != Before::kNothing || meaning.after != After::kNothing) {
         calls.emplace_back(call, meaning);
       }

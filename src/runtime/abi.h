@@ -84,6 +84,10 @@ void __tomos_end_not_atomic(void);
 // Before an arrival at a std::barrier: arrive(), arrive_and_wait() and arrive_and_drop().
 // `expected` is how many arrivals this phase waits for; 0 if this call arrives for several at once.
 void __tomos_std_barrier_arrive(const void* object, long expected);
+// When that is done, `last` saying whether it was the last of its phase: the completion function,
+// which it runs then, comes after all arrivals. `object` is the insides of the barrier, at the same
+// address.
+void __tomos_std_barrier_arrived(const void* object, bool last);
 // After a wait() or arrive_and_wait(). An arrival need not be followed by one.
 void __tomos_std_barrier_leave(const void* object);
 // Before std::latch::count_down() and arrive_and_wait().

@@ -188,6 +188,9 @@ TOMOS_EXPORT void __tomos_std_barrier_arrive(const void* object, long expected) 
     signal(object, TOMOS_CALLER());
   }
 }
+TOMOS_EXPORT void __tomos_std_barrier_arrived(const void* object, bool last) {
+  if (last) barrier_leave(object, TOMOS_CALLER());
+}
 TOMOS_EXPORT void __tomos_std_barrier_leave(const void* object) {
   barrier_leave(object, TOMOS_CALLER());
 }

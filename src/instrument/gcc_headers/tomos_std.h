@@ -16,6 +16,7 @@ extern "C" {
 void __tsan_ignore_thread_begin(void);
 void __tsan_ignore_thread_end(void);
 void __tomos_std_barrier_arrive(const void*, long);
+void __tomos_std_barrier_arrived(const void*, bool);
 void __tomos_std_barrier_leave(const void*);
 void __tomos_std_signal(const void*);
 void __tomos_std_ask(const void*);

@@ -29,6 +29,9 @@ void __tomos_end_not_atomic(void) { puts("end not atomic"); }
 void __tomos_std_barrier_arrive(const void* o, long expected) {
   printf("arrive %d %ld\n", o != 0, expected);
 }
+void __tomos_std_barrier_arrived(const void* o, bool last) {
+  printf("arrived %d %d\n", o != 0, last);
+}
 void __tomos_std_barrier_leave(const void* o) { printf("leave %d\n", o != 0); }
 void __tomos_std_signal(const void* o) { printf("signal %d\n", o != 0); }
 void __tomos_std_ask(const void* o) { printf("ask %d\n", o != 0); }

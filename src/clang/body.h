@@ -162,6 +162,7 @@ class Body {
   void forget_objects(const clang::VarDecl& variable);
   core::ExprId taking(core::Expr::Kind kind, const LockPath& lock, clang::SourceLocation at,
                       bool is_shared);
+  std::vector<LockPath> asserted_in(const clang::Stmt& of);
   void assert_held(const std::vector<LockPath>& locks);
   void lock_step(core::Expr::Kind kind, const LockPath& path, clang::SourceLocation at,
                  bool is_shared = false);

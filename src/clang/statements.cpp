@@ -32,7 +32,10 @@ void Body::statements(const clang::CompoundStmt& of) {
   for (auto at = of.body_begin(); at != of.body_end();) {
     const auto next = std::find_if(at + 1, of.body_end(), is_label);
     const auto part = [&] {
-      std::for_each(at, next, [&](const Stmt* child) { statement(child); });
+      std::for_each(at, next, [&](const Stmt* child) {
+        if (&of == function_.getBody()) assert_held(asserted_in(*child));
+        statement(child);
+      });
     };
     bool leads_on = true;
     if (next != of.body_end()) {  // to find out, what this makes is thrown away

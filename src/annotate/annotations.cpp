@@ -62,8 +62,10 @@ class Collector {
   void guard(const Field& field, const Class* owner, const std::string& name) {
     const bool writes = field.guard.kind == Guard::Kind::kWriteGuardedBy;
     if (field.is_given || field.is_pt_given ||
-        (!writes && field.guard.kind != Guard::Kind::kGuardedBy) || is_ghost(field.guard.lock))
+        (!writes && field.guard.kind != Guard::Kind::kGuardedBy) || is_ghost(field.guard.lock) ||
+        field.guard.of_part) {
       return;
+    }
     Annotation made = {.kind = Kind::kGuardedBy, .argument = {}, .of = name, .at = field.end};
     // The pointer itself never changes: the lock is for what it leads to.
     if (field.is_pointer && field.is_constant) made.kind = Kind::kPtGuardedBy;

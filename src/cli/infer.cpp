@@ -197,7 +197,8 @@ void add_guards(Inferred& into, const core::Program& program, const std::string&
   for (const core::Field& field : fields) {
     const core::Guard& guard = field.guard;
     const bool by_lock = guard.kind == kGuardedBy || guard.kind == kWriteGuardedBy;
-    const bool of_owner = by_lock && is_of_owner(program, guard.lock, is_core);
+    const bool of_owner =
+        by_lock && ((!is_core && field.guard.of_part) || is_of_owner(program, guard.lock, is_core));
     into.guards.push_back(
         {.owner = owner,
          .field = shown_name(field.display, field.name),

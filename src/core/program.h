@@ -119,6 +119,7 @@ constexpr bool ends_with_brace(Expr::Kind kind) {
 struct Guard {
   enum class Kind : std::uint8_t { kUnset, kFinal, kGuardedBy, kWriteGuardedBy, kNoGuard, kAtomic };
   Kind kind = Kind::kUnset;
+  bool of_part = false;  // inferred, and said where the object is held, which the same lock guards
   LockId lock = {};
 };
 

@@ -26,6 +26,11 @@ GlobalLocks::GlobalLocks(const Locks& locks, const Classes& classes, const Flow&
     }
   }
   for (const CallSite& site : flow.calls) note_held(site.caller, site.holds);
+  for (const Holds& holds : flow.holds) {
+    for (const auto& [lock, hold] : holds) {
+      if (hold.depth > 0) taken_.insert(lock);
+    }
+  }
   has_methods_ = std::ranges::any_of(classes.program().classes,
                                      [](const core::Class& of) { return !of.methods.empty(); });
   for (const core::Class& of : classes.program().classes) {

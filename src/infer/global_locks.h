@@ -31,6 +31,9 @@ class GlobalLocks {
   bool are_held_for(const core::Class& of, LockId lock) const;
   // Its methods say that they need it.
   static bool are_needed_by(const core::Class& of, LockId lock);
+  // Somebody acquires it. What is only ever said to be held is no lock, but the one thread that all
+  // of this runs in: nothing follows for an object.
+  bool are_taken(LockId lock) const { return taken_.contains(lock); }
 
  private:
   const core::Class* outer_of(const core::Class& of) const;
@@ -41,6 +44,7 @@ class GlobalLocks {
   bool has_methods_ = false;
   std::set<std::pair<const core::Class*, LockId>> of_classes_;
   std::set<std::pair<const core::Class*, LockId>> touched_;
+  std::set<LockId> taken_;
   // The classes that have fields of a class, by its name; null: it is a global.
   std::map<std::string, std::vector<const core::Class*>> holders_;
 };

@@ -19,6 +19,7 @@
 #include "infer/discipline.h"
 #include "infer/flow.h"
 #include "infer/flow_calls.h"
+#include "infer/parts.h"
 #include "infer/requirements.h"
 #include "infer/wrong_calls.h"
 
@@ -105,8 +106,12 @@ class Finder {
     requirements_.expand();
     drop_without_evidence();
     choose();
+    const std::set<const Field*> of_parts = fields_of_parts(locks_, classes_, flow_);
     for (Class& of : program_.classes) {
-      for (Field& field : of.fields) field.is_role = flow_.role_fields.contains(&field);
+      for (Field& field : of.fields) {
+        field.is_role = flow_.role_fields.contains(&field);
+        field.guard.of_part = of_parts.contains(&field);
+      }
     }
     // Who asserts it has seen to it; callers need not say so.
     for (const auto& [id, lock] : flow_.roles) {

@@ -63,7 +63,7 @@ class Collector {
     const bool writes = field.guard.kind == Guard::Kind::kWriteGuardedBy;
     if (field.is_given || field.is_pt_given ||
         (!writes && field.guard.kind != Guard::Kind::kGuardedBy) || is_ghost(field.guard.lock) ||
-        field.guard.of_part) {
+        field.guard.said != Guard::Said::kHere) {
       return;
     }
     Annotation made = {.kind = Kind::kGuardedBy, .argument = {}, .of = name, .at = field.end};

@@ -155,12 +155,6 @@ Location location_of(const core::Program& program, const core::Position& positio
   return {.file = program.files[position.file], .line = position.line, .column = position.column};
 }
 
-// A lock of whoever owns the object. In sources nobody wrote it down, and no annotation says it: it
-// is no guard or requirement like the others.
-bool is_of_owner(const core::Program& program, core::LockId lock, bool is_core) {
-  return !is_core && program.locks[lock].kind == core::Lock::Kind::kGhost;
-}
-
 std::string_view access_of(core::Guard::Kind kind) {
   using enum core::Guard::Kind;
   switch (kind) {
@@ -177,6 +171,25 @@ std::string_view access_of(core::Guard::Kind kind) {
       break;
   }
   return "none";
+}
+
+// A lock of whoever owns the object. In sources nobody wrote it down, and no annotation says it: it
+// is no guard or requirement like the others.
+bool is_of_owner(const core::Program& program, core::LockId lock, bool is_core) {
+  return !is_core && program.locks[lock].kind == core::Lock::Kind::kGhost;
+}
+
+std::string_view elsewhere_of(core::Guard::Said said) {
+  using enum core::Guard::Said;
+  switch (said) {
+    case kHere:
+      break;
+    case kByHolder:
+      return "where_held";
+    case kInMethod:
+      return "in_method";
+  }
+  return {};
 }
 
 // Those of the class that a field leads to.
@@ -197,16 +210,23 @@ void add_guards(Inferred& into, const core::Program& program, const std::string&
   for (const core::Field& field : fields) {
     const core::Guard& guard = field.guard;
     const bool by_lock = guard.kind == kGuardedBy || guard.kind == kWriteGuardedBy;
-    const bool of_owner =
-        by_lock && ((!is_core && field.guard.of_part) || is_of_owner(program, guard.lock, is_core));
-    into.guards.push_back(
-        {.owner = owner,
-         .field = shown_name(field.display, field.name),
-         .access = of_owner ? "guarded_by_owner" : std::string(access_of(guard.kind)),
-         .lock = by_lock ? program.locks.to_string(guard.lock) : "",
-         .given = field.is_given,
-         .ghosts = ghosts_of(program, field.type),
-         .location = location_of(program, field.position)});
+    const bool of_owner = by_lock && is_of_owner(program, guard.lock, is_core);
+    Inferred::Guard made = {
+        .owner = owner,
+        .field = shown_name(field.display, field.name),
+        .access = of_owner ? "guarded_by_owner" : std::string(access_of(guard.kind)),
+        .lock = by_lock ? program.locks.to_string(guard.lock) : "",
+        .elsewhere = {},
+        .lock_elsewhere = {},
+        .given = field.is_given,
+        .ghosts = ghosts_of(program, field.type),
+        .location = location_of(program, field.position)};
+    if (!is_core && !of_owner && guard.said != core::Guard::Said::kHere) {
+      made.elsewhere = elsewhere_of(guard.said);
+      made.lock_elsewhere = std::exchange(made.lock, {});
+      made.access = access_of(core::Guard::Kind::kNoGuard);
+    }
+    into.guards.push_back(std::move(made));
   }
 }
 

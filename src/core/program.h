@@ -119,7 +119,10 @@ constexpr bool ends_with_brace(Expr::Kind kind) {
 struct Guard {
   enum class Kind : std::uint8_t { kUnset, kFinal, kGuardedBy, kWriteGuardedBy, kNoGuard, kAtomic };
   Kind kind = Kind::kUnset;
-  bool of_part = false;  // inferred, and said where the object is held, which the same lock guards
+  // Where people would say so (infer/where_said.h): at the field, at the one that holds the object,
+  // or nowhere but in the one method that uses it.
+  enum class Said : std::uint8_t { kHere, kByHolder, kInMethod };
+  Said said = Said::kHere;
   LockId lock = {};
 };
 

@@ -19,8 +19,8 @@
 #include "infer/discipline.h"
 #include "infer/flow.h"
 #include "infer/flow_calls.h"
-#include "infer/parts.h"
 #include "infer/requirements.h"
+#include "infer/where_said.h"
 #include "infer/wrong_calls.h"
 
 namespace tomos::infer {
@@ -106,11 +106,12 @@ class Finder {
     requirements_.expand();
     drop_without_evidence();
     choose();
-    const std::set<const Field*> of_parts = fields_of_parts(locks_, classes_, flow_);
+    const auto said = where_said(locks_, classes_, flow_);
     for (Class& of : program_.classes) {
       for (Field& field : of.fields) {
         field.is_role = flow_.role_fields.contains(&field);
-        field.guard.of_part = of_parts.contains(&field);
+        const auto elsewhere = said.find(&field);
+        field.guard.said = elsewhere == said.end() ? Guard::Said::kHere : elsewhere->second;
       }
     }
     // Who asserts it has seen to it; callers need not say so.

@@ -33,6 +33,11 @@ std::string two_columns(std::string_view title, const Entries& lines) {
 std::string says_of(const Inferred::Guard& guard) {
   std::string text = guard.access == "none" ? "no guard" : guard.access;
   if (!guard.lock.empty()) text += ' ' + guard.lock;
+  if (!guard.elsewhere.empty()) {
+    text = fmt::format("guarded {} by {}",
+                       guard.elsewhere == "where_held" ? "where it is held" : "in its one method",
+                       guard.lock_elsewhere);
+  }
   if (guard.given) text += " (given)";
   for (const auto& [name, lock] : guard.ghosts) text += fmt::format("; its {} is {}", name, lock);
   return printable(text);

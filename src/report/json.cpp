@@ -85,6 +85,7 @@ Json to_json(const Inferred::Guard& guard) {
   Json json = {{"class", guard.owner}, {"field", guard.field},
                {"guard", guard.lock},  {"access", guard.access},
                {"given", guard.given}, {"location", to_json(guard.location)}};
+  if (!guard.elsewhere.empty()) json["guarded_" + guard.elsewhere] = guard.lock_elsewhere;
   for (const auto& [name, lock] : guard.ghosts) json["ghosts"][name] = lock;
   return json;
 }

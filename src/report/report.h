@@ -55,7 +55,11 @@ struct Inferred {
     std::string field;
     // "guarded_by", "write_guarded_by", "guarded_by_owner", "final", "none", "atomic"
     std::string access;
-    std::string lock;    // of the first three
+    std::string lock;  // of the first three
+    // Of "none": guarded all the same, but not by what the class says. "where_held": the field that
+    // holds the object is guarded; "in_method": only one method uses it.
+    std::string elsewhere;
+    std::string lock_elsewhere;
     bool given = false;  // by the source
     // What the ghost parameters of its type are: names, and locks.
     std::vector<std::pair<std::string, std::string>> ghosts;

@@ -85,7 +85,8 @@ class Heap {
   }
   int take() {
     std::lock_guard lock(m_);
-    return total_ + bumped_ + bumped_later_ + addressed_ + tied_ + static_cast<int>(moved_.size());
+    return total_ + reset_.get() + bumped_ + bumped_later_ + addressed_ + tied_ +
+           static_cast<int>(moved_.size());
   }
 
  private:

@@ -21,6 +21,10 @@ class Door {
     std::lock_guard<std::mutex> guard(mutex_);
     return all_.get();
   }
+  bool is_quiet() {
+    std::lock_guard<std::mutex> guard(mutex_);
+    return in_.get() == 0;
+  }
 
  private:
   std::mutex mutex_;

@@ -46,7 +46,7 @@ class Table {
   }
   int sum() {
     const std::lock_guard lock(m_);
-    return static_cast<int>(found_.size() + direct_.size() + bound_.size()) + last_;
+    return static_cast<int>(found_.size() + direct_.size() + bound_.size()) + last_ + maybe_->x;
   }
 
   void rename(const std::string& to) {

@@ -51,6 +51,12 @@ class Sender {
     const Builder builder = builders_[1];
     (this->*builder)(2);
   }
+  int sent() {
+    std::lock_guard<std::mutex> hold(m_);
+    owned_->help();
+    made_->help();
+    return first_counts_.sent + second_counts_.sent;
+  }
 
  private:
   using Builder = void (Sender::*)(int);

@@ -38,6 +38,15 @@ class Index {
   std::unique_ptr<Stats> newest_;
 };
 
+class Own {
+ public:
+  void add(int size) { sum_ += size; }
+  int mean() const { return sum_; }
+
+ private:
+  int sum_ = 0;
+};
+
 class Opener {  // takes the lock itself: what it guards is its own business
  public:
   void cancel();
@@ -79,6 +88,26 @@ bool Opener::is_canceled() {
   std::lock_guard guard(Store::lock_);
   return canceled_;
 }
+
+class Log {
+ public:
+  void add(int size) {
+    std::lock_guard guard(lock_);
+    seen_.add(size);
+    lines_.add(size);
+    sum_ += size;
+  }
+  int lines() {
+    std::lock_guard guard(lock_);
+    return lines_.mean();
+  }
+
+ private:
+  std::mutex lock_;
+  Own seen_;  // which only one method uses
+  Own lines_;
+  int sum_ = 0;
+};
 
 struct __attribute__((capability("role"))) Role {};
 extern const Role main_thread;

@@ -1,7 +1,7 @@
-#include "infer/parts.h"
+#include "infer/where_said.h"
 
 #include <algorithm>
-#include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -62,28 +62,50 @@ std::set<std::pair<const Class*, LockId>> find_takers(const Classes& classes, co
   return takers;
 }
 
+// Fields that lead to objects and that one method uses, apart from what nobody else can see yet.
+std::set<const Field*> find_used_by_one(const Classes& classes, const Flow& flow) {
+  std::map<const Field*, std::set<MethodId>> users;
+  for (const Access& access : flow.accesses) {
+    if (!access.unshared && !flow.spare.contains(access.method)) {
+      users[access.field].insert(access.method);
+    }
+  }
+  std::set<const Field*> found;
+  for (const auto& [field, methods] : users) {
+    if (methods.size() == 1 && classes.find(field->type.name) != nullptr) found.insert(field);
+  }
+  return found;
+}
+
 }  // namespace
 
-std::set<const Field*> fields_of_parts(const Locks& locks, const Classes& classes,
-                                       const Flow& flow) {
-  std::set<const Field*> found;
+std::map<const Field*, Guard::Said> where_said(const Locks& locks, const Classes& classes,
+                                               const Flow& flow) {
+  std::map<const Field*, Guard::Said> found;
   const Holders holders = find_holders(classes);
   const auto takers = find_takers(classes, flow);
+  const auto used_by_one = find_used_by_one(classes, flow);
   const auto is_under = [&](const Holder& holder, LockId lock) {
     const Guard& guard = holder.field->guard;
-    return is_by_lock(guard) && (guard.lock == lock ||
-                                 (holder.owner != nullptr &&
-                                  classes.of_any({.name = holder.owner->name}, guard.lock) == lock));
+    return is_by_lock(guard) && (guard.lock == lock || (holder.owner != nullptr &&
+                                                        classes.of_any({.name = holder.owner->name},
+                                                                       guard.lock) == lock));
   };
-  for (const auto& [of, by] : holders) {
-    for (const Field& field : of->fields) {
+  const auto is_of_part = [&](const Class& of, LockId lock) {
+    const core::Lock& root = locks[locks.root(lock).first];
+    const auto held = holders.find(&of);
+    const bool others = root.kind == core::Lock::Kind::kVariable && root.name != "this";
+    return others && held != holders.end() && !takers.contains({&of, lock}) &&
+           std::ranges::all_of(held->second,
+                               [&](const Holder& one) { return is_under(one, lock); });
+  };
+  for (const Class& of : classes.program().classes) {
+    for (const Field& field : of.fields) {
       if (field.is_static || field.is_given || !is_by_lock(field.guard)) continue;
-      const LockId lock = field.guard.lock;
-      const core::Lock& root = locks[locks.root(lock).first];
-      const bool others = root.kind == core::Lock::Kind::kVariable && root.name != "this";
-      if (!others || takers.contains({of, lock})) continue;
-      if (std::ranges::all_of(by, [&](const Holder& one) { return is_under(one, lock); })) {
-        found.insert(&field);
+      if (is_of_part(of, field.guard.lock)) {
+        found.emplace(&field, Guard::Said::kByHolder);
+      } else if (used_by_one.contains(&field)) {
+        found.emplace(&field, Guard::Said::kInMethod);
       }
     }
   }

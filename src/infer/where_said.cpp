@@ -99,12 +99,18 @@ std::map<const Field*, Guard::Said> where_said(const Locks& locks, const Classes
            std::ranges::all_of(held->second,
                                [&](const Holder& one) { return is_under(one, lock); });
   };
+  // Who was given a lock was given it for what is beside it.
+  const auto is_given_lock = [&](const Class& of, LockId lock) {
+    return std::ranges::any_of(of.fields, [&](const Field& one) {
+      return one.is_borrowed && locks.root(lock).second == 1 && one.name == locks[lock].name;
+    });
+  };
   for (const Class& of : classes.program().classes) {
     for (const Field& field : of.fields) {
       if (field.is_static || field.is_given || !is_by_lock(field.guard)) continue;
       if (is_of_part(of, field.guard.lock)) {
         found.emplace(&field, Guard::Said::kByHolder);
-      } else if (used_by_one.contains(&field)) {
+      } else if (used_by_one.contains(&field) && !is_given_lock(of, field.guard.lock)) {
         found.emplace(&field, Guard::Said::kInMethod);
       }
     }

@@ -109,6 +109,19 @@ class Log {
   int sum_ = 0;
 };
 
+// Was given the lock together with what it guards.
+struct Pinned {
+  Pinned(std::mutex* lock, Own* own) : lock_(lock), own_(own) {}
+  void release() {
+    std::lock_guard guard(*lock_);
+    own_->add(-1);
+    own_->add(-1);
+  }
+
+  std::mutex* const lock_;
+  Own* const own_;
+};
+
 struct __attribute__((capability("role"))) Role {};
 extern const Role main_thread;
 void assert_main_thread() __attribute__((assert_capability(main_thread))) {}

@@ -3,8 +3,8 @@
 // - Objects that are a part of what somebody else guards. A class that never takes a lock itself,
 //   and whose objects are held only by fields that this lock guards, leaves its guard to them: it
 //   is said at the field that holds the object, and nothing in the class, which knows of no lock.
-// - Objects that only one method uses. The lock that is held there may be about other things; of
-//   those that people guard three in four are used by two methods or more.
+// - Objects that only one method uses. The lock that is held there may be about other things: of
+//   such guards people write one in three, of others four in five (ART, litecoin, gRPC, Firefox).
 //
 // For the analysis these guards are as good as any.
 #pragma once

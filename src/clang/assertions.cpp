@@ -11,6 +11,7 @@ using clang::Stmt;
 
 namespace {
 
+// A call in it, or an object's end.
 bool never_returns(const Stmt* of) {
   if (of == nullptr) return false;
   if (const auto* call = llvm::dyn_cast<clang::CallExpr>(of)) {
@@ -21,6 +22,17 @@ bool never_returns(const Stmt* of) {
     if (made->getTemporary()->getDestructor()->isNoReturn()) return true;
   }
   return llvm::any_of(of->children(), never_returns);
+}
+
+// As its last step, whatever comes before.
+bool ends_program(const Stmt* of) {
+  if (const auto* compound = llvm::dyn_cast_or_null<clang::CompoundStmt>(of)) {
+    return !compound->body_empty() && ends_program(compound->body_back());
+  }
+  if (const auto* once = llvm::dyn_cast_or_null<clang::DoStmt>(of)) {
+    return ends_program(once->getBody());
+  }
+  return llvm::isa_and_nonnull<Expr>(of) && never_returns(of);
 }
 
 // A truth, and whether it is wanted or its opposite.
@@ -63,8 +75,8 @@ Insisted insisted_on(const Stmt* of) {
     }
   }
   const auto one_fails = [](const Expr* condition, const Stmt* then, const Stmt* otherwise) {
-    const bool fails = never_returns(then);
-    return fails == never_returns(otherwise) ? Insisted{} : Insisted{condition, !fails};
+    const bool fails = ends_program(then);
+    return fails == ends_program(otherwise) ? Insisted{} : Insisted{condition, !fails};
   };
   if (const auto* tests = llvm::dyn_cast_or_null<clang::IfStmt>(of)) {
     return one_fails(tests->getCond(), tests->getThen(), tests->getElse());

@@ -54,6 +54,13 @@ class Counter {
     assert(lock_.isHeld() || either_ == 0);
     either_++;
   }
+  void tests_it() {  // a test, and no assertion
+    if (!lock_.isHeld()) {
+      if (tests_it_ < 0) crash();
+      tests_it_ = 1;
+    }
+    tests_it_++;
+  }
   void opposite() {
     assert(!lock_.isHeld());
     opposite_++;
@@ -67,5 +74,5 @@ class Counter {
  private:
   Lock lock_;
   int plain_ = 0, by_macro_ = 0, by_log_ = 0, by_function_ = 0;
-  int either_ = 0, opposite_ = 0, taken_ = 0;
+  int either_ = 0, tests_it_ = 0, opposite_ = 0, taken_ = 0;
 };

@@ -106,13 +106,9 @@ class Finder {
     requirements_.expand();
     drop_without_evidence();
     choose();
-    const auto said = where_said(locks_, classes_, flow_);
+    say_where(program_, classes_, flow_);
     for (Class& of : program_.classes) {
-      for (Field& field : of.fields) {
-        field.is_role = flow_.role_fields.contains(&field);
-        const auto elsewhere = said.find(&field);
-        field.guard.said = elsewhere == said.end() ? Guard::Said::kHere : elsewhere->second;
-      }
+      for (Field& field : of.fields) field.is_role = flow_.role_fields.contains(&field);
     }
     // Who asserts it has seen to it; callers need not say so.
     for (const auto& [id, lock] : flow_.roles) {

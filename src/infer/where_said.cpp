@@ -1,6 +1,7 @@
 #include "infer/where_said.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -79,9 +80,8 @@ std::set<const Field*> find_used_by_one(const Classes& classes, const Flow& flow
 
 }  // namespace
 
-std::map<const Field*, Guard::Said> where_said(const Locks& locks, const Classes& classes,
-                                               const Flow& flow) {
-  std::map<const Field*, Guard::Said> found;
+void say_where(core::Program& program, const Classes& classes, const Flow& flow) {
+  const Locks& locks = program.locks;
   const Holders holders = find_holders(classes);
   const auto takers = find_takers(classes, flow);
   const auto used_by_one = find_used_by_one(classes, flow);
@@ -105,17 +105,17 @@ std::map<const Field*, Guard::Said> where_said(const Locks& locks, const Classes
       return one.is_borrowed && locks.root(lock).second == 1 && one.name == locks[lock].name;
     });
   };
-  for (const Class& of : classes.program().classes) {
-    for (const Field& field : of.fields) {
+  for (Class& of : program.classes) {
+    for (Field& field : of.fields) {
+      field.guard.said = Guard::Said::kHere;
       if (field.is_static || field.is_given || !is_by_lock(field.guard)) continue;
       if (is_of_part(of, field.guard.lock)) {
-        found.emplace(&field, Guard::Said::kByHolder);
+        field.guard.said = Guard::Said::kByHolder;
       } else if (used_by_one.contains(&field) && !is_given_lock(of, field.guard.lock)) {
-        found.emplace(&field, Guard::Said::kInMethod);
+        field.guard.said = Guard::Said::kInMethod;
       }
     }
   }
-  return found;
 }
 
 }  // namespace tomos::infer

@@ -9,17 +9,13 @@
 // For the analysis these guards are as good as any.
 #pragma once
 
-#include <map>
-
 #include "core/program.h"
 #include "infer/classes.h"
 #include "infer/flow.h"
 
 namespace tomos::infer {
 
-// Of the fields of objects whose guard was inferred and is not said at the field.
-std::map<const core::Field*, core::Guard::Said> where_said(const Locks& locks,
-                                                           const Classes& classes,
-                                                           const Flow& flow);
+// Sets Guard::said of the fields of objects whose guard was inferred.
+void say_where(core::Program& program, const Classes& classes, const Flow& flow);
 
 }  // namespace tomos::infer

@@ -4,8 +4,8 @@
 //   and whose objects are held only by fields that this lock guards, leaves its guard to them: it
 //   is said at the field that holds the object, and nothing in the class, which knows of no lock.
 // - Objects that only one method uses. The lock that is held there may be about other things: of
-//   such guards people write fewer than half (59 of 131 in ART, litecoin, gRPC, Firefox and WebRTC),
-//   of others four in five.
+//   such guards people write fewer than half (59 of 131 in ART, litecoin, gRPC, Firefox and
+//   WebRTC), of others four in five.
 //
 // For the analysis these guards are as good as any.
 #pragma once

@@ -19,7 +19,8 @@ bool never_returns(const Stmt* of) {
     if (callee != nullptr && callee->isNoReturn()) return true;
   }
   if (const auto* made = llvm::dyn_cast<clang::CXXBindTemporaryExpr>(of)) {  // a log's last line
-    if (made->getTemporary()->getDestructor()->isNoReturn()) return true;
+    const clang::CXXDestructorDecl* end = made->getTemporary()->getDestructor();
+    if (end != nullptr && end->isNoReturn()) return true;
   }
   return llvm::any_of(of->children(), never_returns);
 }

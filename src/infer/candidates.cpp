@@ -116,7 +116,7 @@ std::vector<LockId> Candidates::of(const Field& field, const Class* owner,
       if (!class_cost(*owner, lock)) return false;
       if (!shared_.contains(owner)) return true;
       if (global_locks_.contain(lock)) {
-        if (!global_locks_.are_taken(lock)) return true;
+        if (global_locks_.are_only_asserted(*owner, lock)) return true;
         if (GlobalLocks::are_needed_by(*owner, lock)) return false;
         if (global_locks_.has_methods() && !global_locks_.are_known_to(*owner, lock)) return true;
       }

@@ -98,6 +98,14 @@ bool GlobalLocks::are_held_for(const core::Class& of, LockId lock) const {
   return touched_.contains({&of, lock}) || are_known_to(of, lock) || are_needed_by(of, lock);
 }
 
+bool GlobalLocks::are_only_asserted(const core::Class& of, LockId lock) const {
+  return !taken_.contains(lock) &&
+         std::ranges::none_of(of.methods, [&](const core::Method& method) {
+           return method.is_given &&
+                  std::ranges::find(method.requires_held, lock) != method.requires_held.end();
+         });
+}
+
 bool GlobalLocks::are_needed_by(const core::Class& of, LockId lock) {
   return std::ranges::any_of(of.methods, [&](const core::Method& method) {
     return std::ranges::find(method.requires_held, lock) != method.requires_held.end();

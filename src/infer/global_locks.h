@@ -31,9 +31,9 @@ class GlobalLocks {
   bool are_held_for(const core::Class& of, LockId lock) const;
   // Its methods say that they need it.
   static bool are_needed_by(const core::Class& of, LockId lock);
-  // Somebody acquires it. What is only ever said to be held is no lock, but the one thread that all
-  // of this runs in: nothing follows for an object.
-  bool are_taken(LockId lock) const { return taken_.contains(lock); }
+  // Nobody acquires it, nor does an attribute of the class ask for it. What is only ever asserted
+  // is no lock, but the one thread that all of this runs in: nothing follows for an object.
+  bool are_only_asserted(const core::Class& of, LockId lock) const;
 
  private:
   const core::Class* outer_of(const core::Class& of) const;

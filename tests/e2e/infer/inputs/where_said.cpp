@@ -140,3 +140,18 @@ class Window {
  private:
   int size_ = 0;
 };
+
+struct __attribute__((capability("mutex"))) Lock {
+  void lock() __attribute__((acquire_capability()));
+  void unlock() __attribute__((release_capability()));
+};
+extern Lock elsewhere;  // which other files acquire
+
+class Table {
+ public:
+  void add() __attribute__((requires_capability(elsewhere))) { ++rows_; }
+  void drop() __attribute__((requires_capability(elsewhere))) { --rows_; }
+
+ private:
+  int rows_ = 0;
+};

@@ -243,10 +243,12 @@ void add_methods(Inferred& into, const core::Program& program,
                              .atomicity = "unknown",
                              .required = {},
                              .of_owner = {},
+                             .unsaid = {},
                              .given = method.is_given && !method.requires_held.empty(),
                              .location = location_of(program, method.position)};
     for (const core::LockId lock : method.requires_held) {
-      made.required.push_back(program.locks.to_string(lock));
+      const bool unsaid = std::ranges::find(method.unsaid, lock) != method.unsaid.end();
+      (unsaid ? made.unsaid : made.required).push_back(program.locks.to_string(lock));
     }
     into.methods.push_back(std::move(made));
   }
@@ -283,11 +285,15 @@ Inferred inferred_of(const core::Program& program, const infer::Inference& infer
                             .atomicity = method.atomicity,
                             .required = {},
                             .of_owner = {},
+                            .unsaid = {},
                             .given = method.is_given,
                             .location = method.location});
+    auto& to = made.methods.back();
     for (const std::string& lock : method.needed) {
-      auto& to = made.methods.back();
       (of_owners.contains(lock) ? to.of_owner : to.required).push_back(lock);
+    }
+    for (const std::string& lock : method.unsaid) {
+      (is_core ? to.required : to.unsaid).push_back(lock);
     }
     if (method.has_body) add_to(made.method_count, method.basic);
   }

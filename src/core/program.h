@@ -163,6 +163,7 @@ struct Method {  // or a function
   std::vector<std::string> ghosts;
   std::vector<Parameter> parameters;
   std::vector<LockId> requires_held;  // at the call
+  std::vector<LockId> unsaid;         // of them: only guards that are said elsewhere ask for them
   std::vector<LockId> acquires;       // held at the return, not at the call
   std::vector<LockId> releases;       // held at the call, not at the return
   std::vector<LockId> excludes;       // not held at the call: it would be acquired twice

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace tomos::infer {
 
@@ -25,18 +26,12 @@ class Conventions {
 
   std::vector<MethodLock> run() {
     for (const auto& [method, sites] : calls_) propose(method, sites);
-    // What a caller cannot promise goes, and so on with those who count on that caller.
-    while (std::erase_if(kept_, [&](const MethodLock& one) { return !is_kept_by_all(one); }) > 0) {
-    }
-    std::set<MethodLock> seen;
-    for (bool more = true; more;) {
-      more = false;
-      for (const MethodLock& one : kept_) {
-        if (!seen.contains(one) && is_seen(one, seen)) more = seen.insert(one).second;
-      }
+    // What a caller cannot promise goes, or what nobody has; and so on with those who count on that
+    // caller.
+    while (drop_broken() || drop_unseen()) {
     }
     std::vector<MethodLock> made;
-    std::ranges::copy_if(seen, std::back_inserter(made),
+    std::ranges::copy_if(kept_, std::back_inserter(made),
                          [&](const MethodLock& one) { return !is_required(one.method, one.lock); });
     return made;
   }
@@ -46,12 +41,18 @@ class Conventions {
     const MethodOf& of = classes_[method];
     const bool is_plain = of.method->kind == Method::Kind::kMethod || of.owner == nullptr;
     const bool is_lambda = of.method->name.find("::lambda@") != std::string::npos;
-    if (!of.method->is_private || !is_plain || is_lambda || of.method->no_warn ||
-        of.method->body == core::kNoExpr) {
+    if (!is_plain || is_lambda || of.method->no_warn || of.method->body == core::kNoExpr) {
       return;
     }
+    const auto released = flow_.releases.find(method);
     const auto add = [&](LockId lock) {
-      if (requirements_.can_require(method, lock)) kept_.insert({method, lock});
+      // That says it already.
+      const bool releases = released != flow_.releases.end() &&
+                            std::ranges::find(released->second, lock) != released->second.end();
+      const bool is_likely = of.method->is_private || is_of_own(method, lock);
+      if (is_likely && !releases && requirements_.can_require(method, lock)) {
+        kept_.insert({method, lock});
+      }
     };
     const auto add_fields = [&](const Type& type, LockId of_object) {
       for (const FieldUse& use : classes_.all_fields(type, of_object)) {
@@ -68,6 +69,13 @@ class Conventions {
         if (is_global && globals_.are_beside(of.method->position, lock)) add(lock);
       }
     }
+  }
+
+  // The lock of its object, for something that is used there.
+  bool is_of_own(MethodId method, LockId lock) const {
+    const auto [root, length] = locks_.root(lock);
+    return locks_[root].name == "this" && length == 1 &&
+           requirements_.was_considered({.method = method, .lock = lock});
   }
 
   bool is_required(MethodId method, LockId lock) const {
@@ -91,6 +99,23 @@ class Conventions {
       if (hold != nullptr && (hold->depth > 0 || hold->released)) return hold->depth > 0;
       return kept_.contains({site->caller, here}) || is_required(site->caller, here);
     });
+  }
+
+  bool drop_broken() {
+    return std::erase_if(kept_, [&](const MethodLock& one) { return !is_kept_by_all(one); }) > 0;
+  }
+
+  bool drop_unseen() {
+    std::set<MethodLock> seen;
+    for (bool more = true; more;) {
+      more = false;
+      for (const MethodLock& one : kept_) {
+        if (!seen.contains(one) && is_seen(one, seen)) more = seen.insert(one).second;
+      }
+    }
+    const bool dropped = seen.size() < kept_.size();
+    kept_ = std::move(seen);
+    return dropped;
   }
 
   // Somebody really has it.

@@ -158,6 +158,34 @@ std::optional<std::int64_t> cost_of(const Discipline& discipline, const Choice& 
   return cost;
 }
 
+std::vector<bool> asked_for(const Discipline& discipline, const Choice& choice,
+                            const std::vector<std::size_t>& fields) {
+  std::vector<bool> asked(discipline.requirements.size());
+  std::vector<std::size_t> open;
+  const auto ask = [&](std::size_t index) {
+    if (!choice.required[index] || asked[index]) return;
+    asked[index] = true;
+    open.push_back(index);
+  };
+  const auto ask_all = [&](const std::vector<Discipline::Need>& needs) {
+    for (const Discipline::Need& need : needs) ask(need.required);
+  };
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    if (discipline.requirements[i].is_fixed) ask(i);
+  }
+  for (const std::size_t field : fields) {
+    ask_all(discipline.fields[field][choice.options[field]].needs);
+  }
+  while (!open.empty()) {
+    const Discipline::Requirement& next = discipline.requirements[open.back()];
+    open.pop_back();
+    ask_all(next.needs);
+    std::ranges::for_each(next.entail, ask);
+    std::ranges::for_each(next.support, ask);
+  }
+  return asked;
+}
+
 Choice solve(const Discipline& discipline, int conflicts) {
   Choice choice;
   choice.options.resize(discipline.fields.size());
@@ -180,6 +208,10 @@ Choice solve(const Discipline& discipline, int conflicts) {
     }
     ComponentSolver(discipline, component, literals).run(choice, conflicts);
   }
+  // What costs nothing the solver may have chosen for nothing.
+  std::vector<std::size_t> all(discipline.fields.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  choice.required = asked_for(discipline, choice, all);
   choice.cost = cost_of(discipline, choice).value_or(-1);
   return choice;
 }

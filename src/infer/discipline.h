@@ -47,6 +47,11 @@ struct Choice {
 // What a choice costs; nothing: it is none. Whoever solves otherwise can compare.
 std::optional<std::int64_t> cost_of(const Discipline& discipline, const Choice& choice);
 
+// The requirements that were chosen because of these fields, or were declared: those that the
+// options need, and what follows from them.
+std::vector<bool> asked_for(const Discipline& discipline, const Choice& choice,
+                            const std::vector<std::size_t>& fields);
+
 Choice solve(const Discipline& discipline, int conflicts);
 
 }  // namespace tomos::infer

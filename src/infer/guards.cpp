@@ -106,7 +106,6 @@ class Finder {
     requirements_.expand();
     drop_without_evidence();
     choose();
-    say_where(program_, classes_, flow_);
     for (Class& of : program_.classes) {
       for (Field& field : of.fields) field.is_role = flow_.role_fields.contains(&field);
     }
@@ -347,6 +346,8 @@ class Finder {
     }
     tell_wrong_calls();
     excuse_unshared();
+    say_where(program_, classes_, flow_);
+    leave_unsaid(discipline, choice);
     for (const MethodLock& one : conventions(locks_, classes_, flow_, requirements_)) {
       mutable_method(one.method).requires_held.push_back(one.lock);
     }
@@ -367,6 +368,21 @@ class Finder {
   void require(std::size_t index) {
     const auto [method, lock, as_writer] = requirements_.key(index);
     if (method != kMain && !as_writer) mutable_method(method).requires_held.push_back(lock);
+  }
+
+  // What only guards ask for that are said where an object is held is not said either.
+  void leave_unsaid(const Discipline& discipline, const Choice& choice) {
+    std::vector<std::size_t> said;
+    for (std::size_t i = 0; i < subjects_.size(); ++i) {
+      const Field* field = subjects_[i].field;
+      if (field == nullptr || field->guard.said != Guard::Said::kByHolder) said.push_back(i);
+    }
+    const std::vector<bool> asked = asked_for(discipline, choice, said);
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const auto [method, lock, as_writer] = requirements_.key(i);
+      if (!choice.required[i] || asked[i] || as_writer || method == kMain) continue;
+      mutable_method(method).unsaid.push_back(lock);
+    }
   }
 
   // For people: of the locks of others, and of all, those that only a call acquires go without

@@ -86,7 +86,10 @@ class Judge {
     for (const LockId lock : judged.needed) {
       if (std::ranges::find(needed, lock) == needed.end()) needed.push_back(lock);
     }
-    for (const LockId lock : needed) result.needed.push_back(solved_.locks.to_string(lock));
+    for (const LockId lock : needed) {
+      const bool unsaid = std::ranges::find(of.unsaid, lock) != of.unsaid.end();
+      (unsaid ? result.unsaid : result.needed).push_back(solved_.locks.to_string(lock));
+    }
     made_.methods.push_back(std::move(result));
     const auto& body = solved_.generated.bodies[static_cast<std::size_t>(id)];
     if (!body) return;

@@ -24,6 +24,7 @@ struct MethodAtomicity {
   std::string atomicity;            // "this?mover:atomic"
   Basic basic = Basic::kConst;      // for a caller that holds what is needed and nothing else
   std::vector<std::string> needed;  // locks that must be held
+  std::vector<std::string> unsaid;  // those too, but what asks for them is said elsewhere
   bool is_given = false;            // some of them by the source
   bool is_declared = false;
   bool has_body = false;

@@ -51,6 +51,8 @@ class Requirements {
   };
   // The index of the requirement. Only of what can be required.
   std::size_t require(Key key);
+  // Whether somebody asked what it would mean.
+  bool was_considered(const Key& key) const { return ids_.contains(key); }
   // Something else that has its price once, however many options need it; of no method.
   std::size_t premise(std::int64_t cost);
   // Those of callers, and theirs: all that follow from those asked for.

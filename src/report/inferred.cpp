@@ -68,6 +68,7 @@ std::string print_guards_and_methods(const Inferred& inferred) {
     std::string text = method.atomicity;
     std::vector<std::string> required = method.required;
     required.insert(required.end(), method.of_owner.begin(), method.of_owner.end());
+    required.insert(required.end(), method.unsaid.begin(), method.unsaid.end());
     if (!required.empty()) text += fmt::format("; requires {}", fmt::join(required, ", "));
     methods.emplace_back(printable(method.name), printable(text));
   }

@@ -97,6 +97,7 @@ Json to_json(const Inferred::Method& method) {
                {"given", method.given},
                {"location", to_json(method.location)}};
   if (!method.of_owner.empty()) json["requires_of_owner"] = method.of_owner;
+  if (!method.unsaid.empty()) json["requires_unsaid"] = method.unsaid;
   return json;
 }
 

@@ -70,7 +70,8 @@ struct Inferred {
     std::string atomicity;
     std::vector<std::string> required;  // locks that callers must hold
     std::vector<std::string> of_owner;  // and those that stand for one of whoever owns the object
-    bool given = false;                 // by the source, some of them
+    std::vector<std::string> unsaid;  // and those that only guards ask for that are said elsewhere
+    bool given = false;               // by the source, some of them
     Location location;
   };
   struct Count {

@@ -195,9 +195,9 @@ void pass(Stream& stream, core::Field& of) {
 
 template <class Stream>
 void pass(Stream& stream, core::Method& of) {
-  auto& [kind, atomicity, result, name, display, ghosts, parameters, requires_held, acquires,
-         releases, excludes, is_given, is_constant, is_private, is_unknown, no_warn, body, position,
-         begin, end] = of;
+  auto& [kind, atomicity, result, name, display, ghosts, parameters, requires_held, unsaid,
+         acquires, releases, excludes, is_given, is_constant, is_private, is_unknown, no_warn, body,
+         position, begin, end] = of;
   pass(stream, kind);
   pass(stream, atomicity);
   pass(stream, result);
@@ -206,6 +206,7 @@ void pass(Stream& stream, core::Method& of) {
   pass(stream, ghosts);
   pass(stream, parameters);
   pass(stream, requires_held);
+  static_cast<void>(unsaid);  // nothing that a front end knows of
   pass(stream, acquires);
   pass(stream, releases);
   pass(stream, excludes);

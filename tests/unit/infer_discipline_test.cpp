@@ -149,6 +149,52 @@ TEST(InferDiscipline, CostsTheLeast) {
   }
 }
 
+// Whatever is required that was not declared, somebody asks for it.
+TEST(InferDiscipline, RequiresNothingForNothing) {
+  for (std::uint32_t seed = 1; seed <= 400; ++seed) {
+    const Discipline discipline = RandomDiscipline(seed).make();
+    const Choice choice = solve(discipline, 100'000);
+    std::vector<bool> asked(choice.required.size());
+    const auto ask_all = [&](const std::vector<Discipline::Need>& needs) {
+      for (const auto& need : needs) asked[need.required] = true;
+    };
+    for (std::size_t i = 0; i < discipline.fields.size(); ++i) {
+      ask_all(discipline.fields[i][choice.options[i]].needs);
+    }
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const auto& of = discipline.requirements[i];
+      if (!choice.required[i]) continue;
+      if (of.is_fixed) asked[i] = true;
+      ask_all(of.needs);
+      for (const std::size_t other : of.entail) asked[other] = true;
+      for (const std::size_t other : of.support) asked[other] = true;
+    }
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      EXPECT_TRUE(asked[i] || !choice.required[i]) << "seed " << seed << '\n' << text(discipline);
+    }
+  }
+}
+
+// A field asks for r0, which asks for r1; r2 was declared and asks for r3; r4 and r5 ask for each
+// other.
+TEST(InferDiscipline, AskedFor) {
+  Discipline discipline;
+  discipline.requirements.resize(6);
+  discipline.requirements[0].needs = {{.required = 1, .penalty = 5}};
+  discipline.requirements[2].is_fixed = true;
+  discipline.requirements[2].entail = {3};
+  discipline.requirements[4].needs = {{.required = 5, .penalty = 5}};
+  discipline.requirements[5].needs = {{.required = 4, .penalty = 5}};
+  discipline.fields = {{{.cost = 0, .needs = {{.required = 0, .penalty = 5}}}}};
+  const Choice all = {.options = {0}, .required = std::vector<bool>(6, true)};
+  EXPECT_EQ(asked_for(discipline, all, {0}),
+            std::vector<bool>({true, true, true, true, false, false}));
+  EXPECT_EQ(asked_for(discipline, all, {}),
+            std::vector<bool>({false, false, true, true, false, false}));
+  EXPECT_EQ(solve(discipline, 1000).required,
+            std::vector<bool>({true, true, true, true, false, false}));
+}
+
 // Many classes that have nothing to do with each other are solved one by one.
 TEST(InferDiscipline, TakesComponentsApart) {
   Discipline discipline;

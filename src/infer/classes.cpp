@@ -162,6 +162,13 @@ std::optional<LockId> Classes::of_any(const Type& root, LockId lock) const {
   return core::of_any(locks_, of->name, end->name);
 }
 
+std::optional<LockId> Classes::of_any(const Class* owner, const core::Guard& guard) const {
+  if (owner == nullptr || locks_[locks_.root(guard.lock).first].name != "this") {
+    return std::nullopt;
+  }
+  return of_any({.name = owner->name}, guard.lock);
+}
+
 const Field* Classes::find_field(std::string_view class_name, std::string_view name) const {
   const Class* of = find(class_name);
   if (of == nullptr) return nullptr;

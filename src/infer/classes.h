@@ -68,6 +68,8 @@ class Classes {
   // A lock expression whose root has that type, as the lock of any object that the last field is
   // of.
   std::optional<LockId> of_any(const Type& root, LockId lock) const;
+  // That of a field's guard, if it is a lock of the field's object.
+  std::optional<LockId> of_any(const core::Class* owner, const core::Guard& guard) const;
   Type self_type(const core::Class& of);
   // theta for the ghost parameters of the type's class, and this.
   Substitution theta(const Type& type, LockId self) const;

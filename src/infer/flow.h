@@ -106,6 +106,11 @@ struct Flow {
   // Expressions that end with one that changes, but does not wander.
   std::set<LockId> loose;
 
+  bool is_held_as_reader(HoldsId at, LockId lock) const {
+    const auto found = (*this)[at].find(lock);
+    return found != (*this)[at].end() && found->second.shared;
+  }
+
   // Whether some part of a lock expression does.
   bool is_loose(const Locks& locks, LockId lock) const {
     while (!loose.contains(lock)) {

@@ -1,7 +1,5 @@
 #include "infer/guards.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,14 +17,13 @@
 #include "infer/discipline.h"
 #include "infer/flow.h"
 #include "infer/flow_calls.h"
+#include "infer/guard_findings.h"
 #include "infer/requirements.h"
 #include "infer/where_said.h"
-#include "infer/wrong_calls.h"
 
 namespace tomos::infer {
 
 using core::Class;
-using core::Expr;
 using core::Field;
 using core::Guard;
 using core::Method;
@@ -58,8 +55,6 @@ constexpr std::int64_t kPresumed = 10;
 
 constexpr int kConflicts = 100'000;
 
-constexpr const char* kAsWriter = " as a writer";
-
 std::int64_t weight(const Access& access) {
   switch (access.kind) {
     case Access::Kind::kRead:
@@ -83,7 +78,8 @@ class Finder {
         requirements_(locks_, classes_, flow_),
         candidates_(locks_, classes_, flow_, requirements_, for_ghosts),
         locking_(locking_classes(flow_, classes_)),
-        ghosts_are_declared_(for_ghosts == nullptr) {}
+        ghosts_are_declared_(for_ghosts == nullptr),
+        told_(program, classes, flow, requirements_) {}
 
   GuardInference run() {
     for (const Access& access : flow_.accesses) {
@@ -114,7 +110,9 @@ class Finder {
       Method& method = mutable_method(id);
       if (!method.is_given) std::erase(method.requires_held, lock);
     }
-    return std::move(made_);
+    return {.findings = std::move(told_.findings),
+            .complete = complete_,
+            .entered_again = told_.told_entered_again()};
   }
 
  private:
@@ -219,7 +217,7 @@ class Finder {
   Estimate estimate(const Guard& guard, const Class* owner,
                     const std::vector<const Access*>& accesses, Penalty penalties) {
     Estimate made;
-    const std::optional<LockId> any = of_any(guard, owner);
+    const std::optional<LockId> any = classes_.of_any(owner, guard);
     for (const Access* access : accesses) {
       const LockId here = substitute(locks_, access->theta, guard.lock);
       const auto [status, lock] =
@@ -238,9 +236,9 @@ class Finder {
       const bool any_lock =
           guard.kind == Guard::Kind::kWriteGuardedBy && access->kind == Access::Kind::kRead;
       const bool is_light = is_in_construction(*access) || program_[access->expr].is_lent;
-      const std::int64_t times = is_light                                 ? 1
-                                 : is_held_as_reader(access->holds, here) ? kMisheld
-                                                                          : kBroken;
+      const std::int64_t times = is_light                                       ? 1
+                                 : flow_.is_held_as_reader(access->holds, here) ? kMisheld
+                                                                                : kBroken;
       std::int64_t penalty = times * weight(*access);
       if (penalties == Penalty::kHigh) penalty = kDeclared;
       if (any_lock) penalty = weight(*access);
@@ -249,13 +247,6 @@ class Finder {
       (if_required ? made.needs[need] : made.cost) += penalty;
     }
     return made;
-  }
-
-  std::optional<LockId> of_any(const Guard& guard, const Class* owner) {
-    if (owner == nullptr || locks_[locks_.root(guard.lock).first].name != "this") {
-      return std::nullopt;
-    }
-    return classes_.of_any({.name = owner->name}, guard.lock);
   }
 
   // Constructors set up more than their own object, and Clang's checker looks into none of them.
@@ -325,27 +316,30 @@ class Finder {
     Discipline discipline = {.fields = {}, .requirements = requirements_.list()};
     for (const Subject& subject : subjects_) discipline.fields.push_back(subject.priced);
     const Choice choice = solve(discipline, kConflicts);
-    made_.complete = choice.optimal;
+    complete_ = choice.optimal;
     for (std::size_t i = 0; i < discipline.requirements.size(); ++i) {
       if (choice.required[i] && !discipline.requirements[i].is_fixed) require(i);
     }
     for (std::size_t i = 0; i < subjects_.size(); ++i) {
-      if (subjects_[i].field == nullptr) continue;
-      excuse_loose(subjects_[i], subjects_[i].options[choice.options[i]]);
-      const bool declared = subjects_[i].field->guard.kind != Guard::Kind::kUnset;
-      subjects_[i].field->guard = subjects_[i].options[choice.options[i]];
-      if (!flow_.changing.contains(subjects_[i].field)) subjects_[i].field->is_constant = true;
-      if (!declared || subjects_[i].field->is_given) tell_accesses(subjects_[i]);
+      const auto& [field, owner, options, priced, certain] = subjects_[i];
+      if (field == nullptr) continue;
+      const Guard& guard = options[choice.options[i]];
+      const GuardFindings::Guarded of = {*field, owner, accesses_[field]};
+      told_.excuse_loose(of, guard);
+      const bool declared = field->guard.kind != Guard::Kind::kUnset;
+      field->guard = guard;
+      if (!flow_.changing.contains(field)) field->is_constant = true;
+      if (!declared || field->is_given) told_.tell_accesses(of);
     }
     for (std::size_t i = 0; i < discipline.requirements.size(); ++i) {
       const auto [method, lock, as_writer] = requirements_.key(i);
       if (!choice.required[i] || method == kMain || as_writer) continue;
       const bool declared =
           discipline.requirements[i].is_fixed && !classes_[method].method->is_given;
-      if (!declared) tell_calls(i, choice);
+      if (!declared) told_.tell_calls(i, choice);
     }
-    tell_wrong_calls();
-    excuse_unshared();
+    told_.tell_wrong_calls();
+    told_.excuse_unshared();
     say_where(program_, classes_, flow_);
     leave_unsaid(discipline, choice);
     for (const MethodLock& one : conventions(locks_, classes_, flow_, requirements_)) {
@@ -392,7 +386,7 @@ class Finder {
     const bool own = locks_[root].name == "this" && length <= 1;
     if (one.method == kMain || (!own && !flow_.acquiring.contains(one))) return;
     if (core::is_of_any(locks_, one.lock)) return;  // only of that object
-    if (entered_again_.contains({classes_[one.method].owner, one.lock})) return;
+    if (told_.entered_again.contains({classes_[one.method].owner, one.lock})) return;
     std::vector<LockId>& excludes = mutable_method(one.method).excludes;
     const bool known = std::ranges::find(excludes, one.lock) != excludes.end();
     if (!known) excludes.push_back(one.lock);
@@ -402,190 +396,6 @@ class Finder {
     Method& of = mutable_method(method);
     auto& to = taken ? of.acquires : of.releases;
     to.insert(to.end(), locks.begin(), locks.end());
-  }
-
-  bool is_required(MethodId method, LockId lock) const {
-    if (method == kMain) return false;
-    const Method& of = *classes_[method].method;
-    return std::ranges::find(of.requires_held, lock) != of.requires_held.end() ||
-           std::ranges::find(of.releases, lock) != of.releases.end();
-  }
-
-  bool holds(MethodId method, HoldsId at, LockId lock, std::optional<LockId> any) const {
-    const auto found = requirements_.known(method, flow_[at], lock, any);
-    if (found.status == Requirements::Status::kHeld) return true;
-    const auto known = flow_[at].find(found.lock);
-    const bool released = known != flow_[at].end() && known->second.released;
-    return !released && is_required(method, found.lock);
-  }
-
-  void excuse(ExprId id, Expr::Excused why) {
-    program_.exprs[static_cast<std::size_t>(id)].excused = why;
-  }
-
-  // A lock behind a pointer that may be set to null, or of an object's owner, is as good as any
-  // other, but nothing that the type rules see.
-  void excuse_loose(const Subject& subject, const Guard& guard) {
-    if (guard.kind != Guard::Kind::kGuardedBy && guard.kind != Guard::Kind::kWriteGuardedBy) return;
-    const std::optional<LockId> any = of_any(guard, subject.owner);
-    for (const Access* access : accesses_[subject.field]) {
-      const LockId here = substitute(locks_, access->theta, guard.lock);
-      const LockId known =
-          requirements_.known(access->method, flow_[access->holds], here, any).lock;
-      const bool unsaid = here == Locks::kUnknown || flow_.is_loose(locks_, here) ||
-                          core::is_of_any(locks_, known) ||
-                          requirements_.is_held_by_owner(flow_[access->holds], here);
-      if (unsaid && holds(access->method, access->holds, here, any)) {
-        excuse(access->expr, Expr::Excused::kReported);
-      }
-    }
-  }
-
-  void tell_accesses(const Subject& subject) {
-    const Field& field = *subject.field;
-    const bool writes_only = field.guard.kind == Guard::Kind::kWriteGuardedBy;
-    if (!writes_only && field.guard.kind != Guard::Kind::kGuardedBy) return;
-    std::vector<const Access*> broken;
-    std::size_t total = 0;
-    const std::optional<LockId> any = of_any(field.guard, subject.owner);
-    for (const Access* access : accesses_[&field]) {
-      if (access->unshared || (writes_only && access->kind == Access::Kind::kRead)) continue;
-      ++total;
-      const LockId here = substitute(locks_, access->theta, field.guard.lock);
-      if (!holds(access->method, access->holds, here, any)) broken.push_back(access);
-    }
-    const std::string name = subject.owner == nullptr
-                                 ? shown(field)
-                                 : fmt::format("{}.{}", shown(*subject.owner), shown(field));
-    for (const Access* access : broken) {
-      excuse(access->expr, Expr::Excused::kReported);
-      Finding made =
-          begin(access->method, access->expr, std::string(to_string(access->kind)), name);
-      const LockId lock = substitute(locks_, access->theta, field.guard.lock);
-      const bool as_reader = is_held_as_reader(access->holds, lock);
-      const bool is_lent = program_[access->expr].is_lent;
-      made.message = fmt::format("{} is guarded by {} in {} of {} {}; {}", name,
-                                 locks_.to_string(field.guard.lock), total - broken.size(), total,
-                                 writes_only ? "writes" : "accesses",
-                                 is_lent     ? "here it is handed out, by reference or address"
-                                 : as_reader ? "here only a reader's lock is held"
-                                             : "not here");
-      made.fix =
-          is_lent
-              ? fmt::format(
-                    "hand out a copy that is made under {}, or hold it as long as that is used",
-                    locks_.to_string(lock))
-              : fmt::format("hold {} here{}", locks_.to_string(lock), as_reader ? kAsWriter : "");
-      made_.findings.push_back(std::move(made));
-    }
-  }
-
-  bool is_held_as_reader(HoldsId at, LockId lock) const {
-    const auto found = flow_[at].find(lock);
-    return found != flow_[at].end() && found->second.shared;
-  }
-
-  // The type rules know of constructors, and of nothing else that is done to new objects.
-  void excuse_unshared() {
-    for (const Access& access : flow_.accesses) {
-      if (access.unshared) excuse(access.expr, Expr::Excused::kUnshared);
-      if (flow_.spare.contains(access.method)) excuse(access.expr, Expr::Excused::kReported);
-    }
-    for (const CallSite& site : flow_.calls) {
-      if (site.unshared) excuse(site.expr, Expr::Excused::kUnshared);
-      if (flow_.spare.contains(site.caller)) excuse(site.expr, Expr::Excused::kReported);
-    }
-  }
-
-  void tell_calls(std::size_t index, const Choice& choice) {
-    const auto& [method, lock, as_writer] = requirements_.key(index);
-    std::vector<const CallSite*> broken;
-    for (const Requirements::Use& use : requirements_.uses(index)) {
-      const bool held =
-          use.status == Requirements::Status::kHeld ||
-          (use.status == Requirements::Status::kIfRequired && choice.required[use.required]);
-      if (!held) broken.push_back(use.site);
-      const LockId here = substitute(locks_, use.site->theta, lock);
-      const bool as_any = core::is_of_any(locks_, here) || here == Locks::kUnknown ||
-                          (use.status == Requirements::Status::kIfRequired &&
-                           core::is_of_any(locks_, requirements_.key(use.required).lock));
-      if (held && (as_any || flow_.is_loose(locks_, here) ||
-                   requirements_.is_held_by_owner(flow_[use.site->holds], here))) {
-        excuse(use.site->expr, Expr::Excused::kReported);
-      }
-    }
-    const std::size_t total = requirements_.uses(index).size();
-    for (const CallSite* site : broken) {
-      excuse(site->expr, Expr::Excused::kReported);
-      Finding made = begin(site->caller, site->expr, "call", name_of(method));
-      made.message =
-          fmt::format("{} requires {}, which is held at {} of {} calls; not here", name_of(method),
-                      locks_.to_string(lock), total - broken.size(), total);
-      const LockId here = substitute(locks_, site->theta, lock);
-      if (here != Locks::kUnknown) made.fix = fmt::format("hold {} here", locks_.to_string(here));
-      made_.findings.push_back(std::move(made));
-    }
-  }
-
-  void tell_wrong_calls() {
-    const auto tell = [&](const CallSite& site, Kind kind, std::string message, std::string fix) {
-      Finding made = begin(site.caller, site.expr, "call", name_of(site.callee));
-      made.kind = kind;
-      made.message = std::move(message);
-      made.fix = std::move(fix);
-      made_.findings.push_back(std::move(made));
-    };
-    const auto seen = [&](const WrongCall& call) {
-      return locks_.to_string(substitute(locks_, call.site->theta, call.lock));
-    };
-    for (const WrongCall& call : calls_of_readers(locks_, classes_, flow_)) {
-      excuse(call.site->expr, Expr::Excused::kReported);
-      tell(*call.site, Kind::kRace,
-           fmt::format("{} writes what {} guards; here only a reader's lock is held",
-                       name_of(call.site->callee), locks_.to_string(call.lock)),
-           fmt::format("hold {} here{}", seen(call), kAsWriter));
-    }
-    std::vector<WrongCall> again = calls_that_lock_again(locks_, flow_);
-    entered_again_ = take_entered_again(again, locks_, classes_);
-    for (const auto& [own, calls] : entered_again_) {
-      made_.entered_again.push_back(fmt::format("{} of {} ({} calls)", locks_.to_string(own.second),
-                                                shown(*own.first), calls));
-    }
-    for (const WrongCall& call : again) {
-      tell(*call.site, Kind::kDeadlock,
-           fmt::format("{} acquires {}, which is held here: it waits for itself",
-                       name_of(call.site->callee), seen(call)),
-           fmt::format("call it without {}, or one that requires it instead", seen(call)));
-    }
-  }
-
-  static const std::string& shown(const auto& of) {
-    return of.display.empty() ? of.name : of.display;
-  }
-
-  std::string name_of(MethodId id) const {
-    if (id == kMain) return "main";
-    const MethodOf& of = classes_[id];
-    return of.owner == nullptr || !of.method->display.empty()
-               ? shown(*of.method)
-               : fmt::format("{}.{}", shown(*of.owner), shown(*of.method));
-  }
-
-  Location location(const core::Position& position) const {
-    if (position.file >= program_.files.size()) return {};
-    return {
-        .file = program_.files[position.file], .line = position.line, .column = position.column};
-  }
-
-  Finding begin(MethodId method, ExprId expr, std::string op, std::string object) const {
-    Finding made = {.analysis = "infer", .kind = Kind::kRace, .verdict = Certainty::kPredicted};
-    const core::Position& at =
-        method == kMain ? program_[program_.main].position : classes_[method].method->position;
-    made.transactions.push_back({.label = name_of(method), .location = location(at)});
-    made.events.push_back({.op = std::move(op),
-                           .variable = std::move(object),
-                           .location = location(program_[expr].position)});
-    return made;
   }
 
   core::Program& program_;
@@ -600,8 +410,8 @@ class Finder {
   std::map<std::string, std::size_t> holders_;  // how many fields lead to objects of a class
   std::vector<Subject> subjects_;
   std::map<std::pair<const Class*, LockId>, std::size_t> classes_under_;
-  std::map<OwnLock, std::size_t> entered_again_;
-  GuardInference made_;
+  GuardFindings told_;
+  bool complete_ = true;
 };
 
 }  // namespace

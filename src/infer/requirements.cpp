@@ -341,11 +341,6 @@ void Requirements::expand() {
   while (expanded_ < list_.size()) expand(expanded_++);
 }
 
-bool Requirements::is_held_as_reader(const CallSite& site, LockId lock) const {
-  const auto at = flow_[site.holds].find(lock);
-  return at != flow_[site.holds].end() && at->second.shared;
-}
-
 void Requirements::expand(std::size_t index) {
   const auto [method, lock, as_writer] = keys_[index];
   const bool of_object = is_of_object(method, lock);
@@ -365,7 +360,7 @@ void Requirements::expand(std::size_t index) {
     const Known at = known(site->caller, flow_[site->holds], here, any);
     Use use = {.site = site, .status = at.status};
     if (site->forked) use.status = Status::kBroken;
-    if (as_writer && is_held_as_reader(*site, at.lock)) ++misheld;
+    if (as_writer && flow_.is_held_as_reader(site->holds, at.lock)) ++misheld;
     if (use.status == Status::kHeld) {
       held_somewhere_[index] = true;
       ++held;

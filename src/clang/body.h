@@ -219,6 +219,9 @@ class Body {
   Value pointer_call(const clang::BinaryOperator& callee, const clang::CallExpr& of);
   enum class Runs : std::uint8_t { kLater, kOnce, kOften };  // the last two at once
   ExprId callback(const clang::Expr* of, llvm::ArrayRef<const clang::Expr*> after, Runs runs);
+  // A method's address is given to one who takes such pointers, and may call it through one.
+  void give_address(const clang::FunctionDecl& callee, unsigned parameter,
+                    const clang::Expr& argument, ExprId begun);
   std::vector<LockPath> locks_around(const clang::FunctionDecl& callee, unsigned parameter,
                                      const Scope& inside);
   static bool is_lambda(clang::QualType type);

@@ -52,6 +52,7 @@ void Body::arguments_effect(const FunctionDecl* callee, llvm::ArrayRef<const Exp
                         : callee != nullptr ? how_it_runs(*callee, i)
                                             : Runs::kLater;
       out.push_back(callback(argument, arguments.drop_front(i + 1), runs));
+      if (callee != nullptr) give_address(*callee, i, *argument, out.back());
       continue;
     }
     if (callee != nullptr && is_uncounted(argument, *callee, i)) {
@@ -170,6 +171,7 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
           around.push_back(settled(lock, at));
         }
       }
+      give_address(callee, i, *argument, made);
       before.push_back(made);
       if (i < count) {
         children.push_back(coerce({}, unit_.method_at(home).parameters[i].type, at));

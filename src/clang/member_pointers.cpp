@@ -29,6 +29,14 @@ void Unit::take_address(const CXXMethodDecl& method, ExprId begun) {
   if (begun != core::kNoExpr) of.begun.push_back(begun);
 }
 
+void Body::give_address(const clang::FunctionDecl& callee, unsigned parameter,
+                        const clang::Expr& argument, ExprId begun) {
+  if (unit_.is_foreign(callee) || parameter >= callee.getNumParams()) return;
+  if (!callee.getParamDecl(parameter)->getType()->isMemberFunctionPointerType()) return;
+  const auto* method = llvm::dyn_cast_or_null<CXXMethodDecl>(function_in(&argument));
+  if (method != nullptr && !unit_.is_foreign(*method)) unit_.take_address(*method, begun);
+}
+
 Unit::Home Unit::declare_call(const clang::MemberPointerType& type) {
   MemberPointer& of = member_pointer(type);
   of.is_called = true;

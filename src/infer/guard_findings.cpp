@@ -194,6 +194,7 @@ Finding GuardFindings::begin(MethodId method, ExprId expr, std::string op,
 
 std::vector<std::string> GuardFindings::told_entered_again() const {
   std::vector<std::string> made;
+  made.reserve(entered_again.size());
   for (const auto& [own, calls] : entered_again) {
     made.push_back(
         fmt::format("{} of {} ({} calls)", locks_.to_string(own.second), shown(*own.first), calls));

@@ -79,7 +79,8 @@ Insisted insisted_on(const Stmt* of) {
     const bool fails = ends_program(then);
     return fails == ends_program(otherwise) ? Insisted{} : Insisted{condition, !fails};
   };
-  if (const auto* tests = llvm::dyn_cast_or_null<clang::IfStmt>(of)) {
+  if (const auto* tests = llvm::dyn_cast_or_null<clang::IfStmt>(of);
+      tests != nullptr && !tests->isConsteval()) {
     return one_fails(tests->getCond(), tests->getThen(), tests->getElse());
   }
   if (const auto* chooses = llvm::dyn_cast_or_null<clang::ConditionalOperator>(of)) {

@@ -253,6 +253,7 @@ class Body {
   std::size_t wraps_ = 0;
   std::size_t conditional_ = 0;  // inside an operand that may not be evaluated
   std::size_t depth_ = 0;
+  unsigned trials_ = 0;  // of blocks before a label, one inside the other
 };
 
 }  // namespace tomos::cpp

@@ -120,15 +120,15 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
   const Unit::Home home = unit_.declare(callee);
   const auto* method = llvm::dyn_cast<CXXMethodDecl>(&callee);
   const auto* member_call = llvm::dyn_cast<clang::CXXMemberCallExpr>(&of);
-  const bool operator_method =
-      llvm::isa<clang::CXXOperatorCallExpr>(of) && method != nullptr && method->isInstance();
+  const bool operator_method = llvm::isa<clang::CXXOperatorCallExpr>(of) && method != nullptr &&
+                               method->isImplicitObjectMemberFunction();
   std::vector<ExprId> children = {core::kNoExpr};
   std::vector<ExprId> before;
   std::string called = home.name;
   std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
   const Expr* receiver_of = nullptr;
   std::vector<LockPath> around;  // held where the callee calls what it is given
-  if (method != nullptr && method->isInstance()) {
+  if (method != nullptr && method->isImplicitObjectMemberFunction()) {
     const Expr* receiver = operator_method          ? arguments[0]
                            : member_call != nullptr ? member_call->getImplicitObjectArgument()
                                                     : nullptr;

@@ -21,6 +21,7 @@
 #include "clang/commands.h"
 #include "clang/places.h"
 #include "clang/read_cpp.h"
+#include "clang/run_clang.h"
 
 namespace tomos::cpp {
 
@@ -140,7 +141,13 @@ std::vector<CompilerWarning> check_unit(const clang::tooling::CompileCommand& co
   clang::tooling::ToolInvocation invocation(arguments, std::make_unique<CheckAction>(),
                                             files.get());
   invocation.setDiagnosticConsumer(&listener);
-  invocation.run();
+  std::string ended;
+  run_clang(invocation, shown(command.Filename), ended);
+  if (!ended.empty()) {
+    listener.heard.push_back({.kind = CompilerWarning::Kind::kError,
+                              .unit = shown(command.Filename),
+                              .message = std::move(ended)});
+  }
   return std::move(listener.heard);
 }
 

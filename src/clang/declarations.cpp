@@ -238,7 +238,7 @@ Unit::Home Unit::declare(const FunctionDecl& of) {
   if (method != nullptr) {
     home = {.class_name = class_name(*method->getParent()),
             .name = method_name(*method),
-            .is_static = method->isStatic()};
+            .is_static = !method->isImplicitObjectMemberFunction()};
     if (methods_[home.class_name].contains(home.name)) return home;
     type_of(context.getRecordType(method->getParent()));
   } else {

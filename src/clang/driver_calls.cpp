@@ -155,7 +155,7 @@ Value DriverUnit::invoke(const Value& callable, const std::vector<Value>& argume
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(callable.function);
   if (callable.closure) {
     self = callable.closure->self;
-  } else if (method != nullptr && method->isInstance()) {
+  } else if (method != nullptr && method->isImplicitObjectMemberFunction()) {
     if (rest.empty() || rest.front().kind != Value::Kind::kPointer) {
       refuse(at, "which object this is called for is not known", "");
     }
@@ -287,7 +287,7 @@ Value DriverUnit::call(const clang::CallExpr& of) {
   const FunctionDecl* callee = of.getDirectCallee();
   std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
   const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(callee);
-  const bool on_object = method != nullptr && method->isInstance();
+  const bool on_object = method != nullptr && method->isImplicitObjectMemberFunction();
   const Expr* object = nullptr;
   if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(&of)) {
     object = member->getImplicitObjectArgument();

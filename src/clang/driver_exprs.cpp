@@ -53,10 +53,19 @@ Meaning DriverUnit::place(const Expr* of) {
   }
   if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(of)) {
     if (const Meaning* known_one = find(*name->getDecl())) return *known_one;
+    if (llvm::isa<clang::FunctionDecl>(name->getDecl())) {
+      return {.kind = Meaning::Kind::kValue, .value = value(of)};
+    }
+    const auto* binding = llvm::dyn_cast<clang::BindingDecl>(name->getDecl());
+    if (binding != nullptr && binding->getHoldingVar() == nullptr &&
+        binding->getBinding() != nullptr) {
+      return place(binding->getBinding());
+    }
     const auto* variable = llvm::dyn_cast<VarDecl>(name->getDecl());
-    if (variable == nullptr) return {.kind = Meaning::Kind::kValue, .value = value(of)};
-    if (!variable->hasGlobalStorage()) {
-      refuse(at, fmt::format("what {} is here is not known", variable->getNameAsString()), "");
+    if (variable == nullptr || !variable->hasGlobalStorage()) {
+      const std::string named = name->getDecl()->getNameAsString();
+      refuse(at, fmt::format("what {} is here is not known", named),
+             binding == nullptr ? "" : "Take the parts by their names instead.");
     }
     if (is_foreign(*variable)) return {};
     const Spot where = global(*variable, at);
@@ -355,6 +364,15 @@ Value DriverUnit::closure(const clang::LambdaExpr& of) {
   for (const clang::LambdaCapture& capture : of.captures()) {
     const Expr* init = *with++;
     if (!capture.capturesVariable()) continue;
+    if (const auto* part = llvm::dyn_cast<clang::BindingDecl>(capture.getCapturedVar())) {
+      if (capture.getCaptureKind() != clang::LCK_ByRef) {
+        refuse(capture.getLocation(), "a structured binding is captured by copy",
+               "Put it into a variable first.");
+      }
+      const auto* whole = llvm::cast<VarDecl>(part->getDecomposedDecl());
+      if (const Meaning* outer = find(*whole)) made_closure->captured[whole] = *outer;
+      continue;
+    }
     const auto* captured = llvm::cast<VarDecl>(capture.getCapturedVar());
     Meaning& meaning = made_closure->captured[captured];
     if (captured->isInitCapture()) {

@@ -400,9 +400,8 @@ void DriverUnit::declaration(const VarDecl& variable) {
 
 void DriverUnit::branch(const clang::IfStmt& of) {
   const SourceLocation at = of.getBeginLoc();
-  if (of.isConstexpr()) {
-    const auto taken = of.getNondiscardedCase(context_);
-    if (taken && *taken != nullptr) statement(*taken);
+  if (const auto taken = compiled_part(of, context_)) {
+    if (*taken != nullptr) statement(*taken);
     return;
   }
   frames_.back().scopes.emplace_back();

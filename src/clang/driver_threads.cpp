@@ -45,7 +45,8 @@ Value DriverUnit::start(llvm::ArrayRef<const Expr*> arguments, SourceLocation at
                              ? load(place(callee), at)
                              : value(callee);
   const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(callable.function);
-  const bool is_method = method != nullptr && !callable.closure && method->isInstance();
+  const bool is_method =
+      method != nullptr && !callable.closure && method->isImplicitObjectMemberFunction();
   std::vector<Value> values;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const Expr* one = arguments[i]->IgnoreImplicit();

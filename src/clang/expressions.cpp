@@ -392,7 +392,8 @@ Body::Value Body::expr(const Expr* of, Use use) {
         if (const clang::FunctionDecl* function = function_in(of)) {
           const ExprId begun = callback(of, {}, Runs::kLater);
           const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
-          if (method != nullptr && method->isInstance() && !unit_.is_foreign(*method)) {
+          if (method != nullptr && method->isImplicitObjectMemberFunction() &&
+              !unit_.is_foreign(*method)) {
             unit_.take_address(*method, begun);
           }
           return {.id = begun};

@@ -191,7 +191,7 @@ ExprId Body::callback(const Expr* of, llvm::ArrayRef<const Expr*> after, Runs ru
     const Unit::Home home = unit_.declare(*function);
     std::vector<ExprId> children = {core::kNoExpr};
     std::size_t first = 0;
-    if (method != nullptr && method->isInstance()) {
+    if (method != nullptr && method->isImplicitObjectMemberFunction()) {
       const core::Type owner = {.name = home.class_name};
       Value receiver;
       if (!after.empty()) receiver = expr(after[0], Use::kName);
@@ -205,7 +205,7 @@ ExprId Body::callback(const Expr* of, llvm::ArrayRef<const Expr*> after, Runs ru
       children.push_back(coerce(value, type, at));
     }
     std::string callee = home.name;
-    if (method != nullptr && method->isStatic()) callee = home.class_name + "::" + home.name;
+    if (method != nullptr && home.is_static) callee = home.class_name + "::" + home.name;
     called = make(Kind::kCall, at, std::move(children), callee);
   }
   if (called == core::kNoExpr) return called;

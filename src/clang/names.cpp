@@ -116,7 +116,7 @@ std::string Unit::class_name(const RecordDecl& of) {
     name += arguments_text(special->getTemplateArgs().asArray(), context);
   }
   // The core has these itself.
-  if (name == "mutex" || name == "recursive_mutex" || name == "Object") name = "::" + name;
+  if (is_one_of(name, {"mutex", "recursive_mutex", "Object", "string", "bool"})) name = "::" + name;
   return names_[record] = name;
 }
 

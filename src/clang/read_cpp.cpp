@@ -24,6 +24,7 @@
 
 #include "clang/annotation_macros.h"
 #include "clang/commands.h"
+#include "clang/run_clang.h"
 #include "clang/unit.h"
 #include "summary/cache.h"
 
@@ -141,7 +142,7 @@ Read read_unit(const CompileCommand& command, const std::vector<std::string>& fl
   clang::tooling::ToolInvocation invocation(
       arguments, std::make_unique<Action>(summary, sources, command.Directory), files.get());
   invocation.setDiagnosticConsumer(&printer);
-  if (invocation.run()) {
+  if (run_clang(invocation, shown(command.Filename), result.messages)) {
     cache.keep(made_by, summary, sources);
     result.summary = std::move(summary);
   }

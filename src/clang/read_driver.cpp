@@ -12,6 +12,7 @@
 
 #include "clang/commands.h"
 #include "clang/drivers.h"
+#include "clang/run_clang.h"
 
 namespace tomos::cpp {
 
@@ -91,7 +92,7 @@ Result<DriverSources> read_driver(const Options& options, bool counts) {
       std::make_unique<DriverAction>(sources.driver, counts, error, command.Directory),
       files.get());
   invocation.setDiagnosticConsumer(&printer);
-  if (!invocation.run()) {
+  if (!run_clang(invocation, shown(command.Filename), messages)) {
     sources.left_out.push_back({.file = shown(command.Filename), .messages = std::move(messages)});
     return sources;
   }

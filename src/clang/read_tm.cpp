@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "clang/commands.h"
+#include "clang/run_clang.h"
 #include "clang/transactions.h"
 
 namespace tomos::cpp {
@@ -74,7 +75,7 @@ std::optional<tm::Program> read_tm_unit(const clang::tooling::CompileCommand& co
       arguments_for(command, flags), std::make_unique<TmAction>(program, styles, command.Directory),
       files.get());
   invocation.setDiagnosticConsumer(&printer);
-  if (!invocation.run()) return std::nullopt;
+  if (!run_clang(invocation, shown(command.Filename), messages)) return std::nullopt;
   return program;
 }
 

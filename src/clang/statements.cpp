@@ -16,12 +16,14 @@ namespace {
 
 const Expr* plain(const Expr* of) { return of->IgnoreParenImpCasts(); }
 
-bool has_trailing_break(const Stmt* of) {
-  if (const auto* compound = llvm::dyn_cast_or_null<clang::CompoundStmt>(of)) {
-    return !compound->body_empty() && has_trailing_break(compound->body_back());
-  }
-  return of != nullptr && (llvm::isa<clang::BreakStmt>(of) || llvm::isa<clang::ReturnStmt>(of) ||
-                           llvm::isa<clang::ContinueStmt>(of));
+// Labels inside labelled blocks inside ...: each level tries what is in it twice.
+constexpr unsigned kMaxTrials = 4;
+
+// Something may jump into it.
+bool has_label(const Stmt* of) {
+  if (of == nullptr || llvm::isa<clang::LambdaExpr>(of)) return false;
+  return llvm::isa<clang::LabelStmt>(of) || llvm::isa<clang::SwitchCase>(of) ||
+         std::ranges::any_of(of->children(), has_label);
 }
 
 }  // namespace
@@ -33,14 +35,17 @@ void Body::statements(const clang::CompoundStmt& of) {
     const auto next = std::find_if(at + 1, of.body_end(), is_label);
     const auto part = [&] {
       std::for_each(at, next, [&](const Stmt* child) {
+        if (!state_.reachable && !has_label(child)) return;
         if (&of == function_.getBody()) assert_held(asserted_in(*child));
         statement(child);
       });
     };
-    bool leads_on = true;
-    if (next != of.body_end()) {  // to find out, what this makes is thrown away
+    bool leads_on = next == of.body_end();
+    if (!leads_on && trials_ < kMaxTrials) {  // to find out, what this makes is thrown away
       const State before = state_;
+      ++trials_;
       block(part, of.getRBracLoc());
+      --trials_;
       leads_on = state_.reachable;
       state_ = before;
     }
@@ -208,7 +213,7 @@ void Body::if_statement(const clang::IfStmt& of) {
   const auto both = [&] {
     if (of.getInit() != nullptr) statement(of.getInit());
     if (of.getConditionVariable() != nullptr) declaration(*of.getConditionVariable());
-    if (const auto taken = of.getNondiscardedCase(unit_.context); of.isConstexpr() && taken) {
+    if (const auto taken = compiled_part(of, unit_.context)) {
       statement(*taken);
       return;
     }
@@ -441,49 +446,51 @@ void Body::switch_statement(const clang::SwitchStmt& of) {
   const SourceLocation at = of.getBeginLoc();
   std::vector<std::vector<const Stmt*>> cases;
   bool has_default = false;
-  if (const auto* body = llvm::dyn_cast_or_null<clang::CompoundStmt>(of.getBody())) {
-    for (const Stmt* child : body->body()) {
-      bool starts = false;
-      while (const auto* label = llvm::dyn_cast<clang::SwitchCase>(child)) {
-        has_default |= llvm::isa<clang::DefaultStmt>(label);
-        child = label->getSubStmt();
-        starts = true;
-      }
-      if (starts || cases.empty()) cases.emplace_back();
-      cases.back().push_back(child);
+  const auto add = [&](const Stmt* child) {
+    bool starts = false;
+    while (const auto* label = llvm::dyn_cast<clang::SwitchCase>(child)) {
+      has_default |= llvm::isa<clang::DefaultStmt>(label);
+      child = label->getSubStmt();
+      starts = true;
     }
+    if (starts || cases.empty()) cases.emplace_back();
+    cases.back().push_back(child);
+  };
+  if (const auto* body = llvm::dyn_cast<clang::CompoundStmt>(of.getBody())) {
+    std::ranges::for_each(body->body(), add);
+  } else {
+    add(of.getBody());
   }
+  const std::size_t ways = cases.size() + (has_default ? 0 : 1);
   nested(
       [&] {
         blocks_.back().is_switch = true;
         if (of.getInit() != nullptr) statement(of.getInit());
         if (of.getConditionVariable() != nullptr) declaration(*of.getConditionVariable());
         effect(of.getCond());
-        // From the last: if (?) { case } else { the rest }
-        const std::function<void(std::size_t)> ways = [&](std::size_t i) {
-          if (i == cases.size()) return;
-          const auto taken = [&] {
-            for (std::size_t j = i; j < cases.size(); ++j) {
-              for (const Stmt* child : cases[j]) {
-                if (!llvm::isa<clang::BreakStmt>(child)) statement(child);
-              }
-              if (j + 1 > i + 2 || has_trailing_break(cases[j].back()) || !state_.reachable) break;
+        const auto run = [&](std::size_t i) {
+          for (std::size_t j = i; j < cases.size(); ++j) {
+            for (const Stmt* child : cases[j]) {
+              if (!llvm::isa<clang::BreakStmt>(child)) statement(child);
             }
-          };
-          if (i + 1 == cases.size() && has_default) {
-            taken();
-            return;
+            if (j + 1 > i + 2 || ends_way(cases[j].back()) || !state_.reachable) break;
           }
+        };
+        // Some half of them or the other, so that many cases are not nested deeply.
+        const std::function<void(std::size_t, std::size_t)> choose = [&](std::size_t first,
+                                                                         std::size_t last) {
+          if (last - first <= 1) return run(first);
+          const std::size_t middle = first + (last - first) / 2;
           const State before = state_;
-          const ExprId yes = block(taken, at);
+          const ExprId yes = block([&] { choose(first, middle); }, at);
           const State after_yes = state_;
           state_ = before;
-          const ExprId no = block([&] { ways(i + 1); }, at);
+          const ExprId no = block([&] { choose(middle, last); }, at);
           const State after_no = state_;
           emit(make(Kind::kIf, at, {constant("\"?\"", at), yes, no}));
           meet(before, after_yes, after_no);
         };
-        ways(0);
+        choose(0, ways);
       },
       of.getEndLoc());
 }

@@ -114,7 +114,7 @@ std::string TransactionUnit::class_name(const clang::RecordDecl& record) {
   }
   for (const clang::FieldDecl* field : definition->fields()) {
     fields.push_back({.name = field_name(*field),
-                      .type = is_object(field->getType())
+                      .type = is_object(field->getType()) && !field->getType()->isReferenceType()
                                   ? class_name(*field->getType()->getAsRecordDecl())
                                   : ""});
   }
@@ -213,7 +213,8 @@ void TransactionUnit::read_function(const FunctionDecl& function) {
 void TransactionUnit::read_body(const FunctionDecl& function) {
   tm::Function& made = program_.functions[reading_->index];
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&function);
-  if (method != nullptr && method->isInstance()) made.locals.emplace_back("this");
+  if (method != nullptr && method->isImplicitObjectMemberFunction())
+    made.locals.emplace_back("this");
   for (const clang::ParmVarDecl* parameter : function.parameters()) slot(*parameter);
   made.parameters = static_cast<std::uint32_t>(made.locals.size());
   const std::size_t index = reading_->index;

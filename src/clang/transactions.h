@@ -108,6 +108,7 @@ class TransactionUnit {
   NodeId value(const clang::Expr* of);
   NodeId place(const clang::Expr* of);
   NodeId variable(const clang::VarDecl& variable, clang::SourceLocation at);
+  std::optional<NodeId> captured(const clang::ValueDecl& variable, clang::SourceLocation at);
   NodeId this_value(clang::SourceLocation at);
   NodeId initialize(NodeId place, clang::QualType type, const clang::Expr* with);
   NodeId construct(NodeId place, const clang::CXXConstructExpr& of);

@@ -82,8 +82,9 @@ NodeId TransactionUnit::fork(llvm::ArrayRef<const Expr*> arguments, SourceLocati
                            ? load(place(callee), at)
                            : value(callee));
   }
-  const bool is_method = function != nullptr && llvm::isa<clang::CXXMethodDecl>(function) &&
-                         llvm::cast<clang::CXXMethodDecl>(function)->isInstance();
+  const bool is_method =
+      function != nullptr && llvm::isa<clang::CXXMethodDecl>(function) &&
+      llvm::cast<clang::CXXMethodDecl>(function)->isImplicitObjectMemberFunction();
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const Expr* one = arguments[i];
     const Expr* plain = one->IgnoreImplicit();
@@ -390,11 +391,21 @@ NodeId TransactionUnit::called(const clang::CallExpr& of) {
     return atomic(run_callables(arguments, at, {}), of.getBeginLoc(), of.getEndLoc());
   }
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(callee);
-  const bool on_object = method != nullptr && method->isInstance();
+  const bool on_object = method != nullptr && method->isImplicitObjectMemberFunction();
   const bool is_operator = llvm::isa<clang::CXXOperatorCallExpr>(of);
-  if (on_object && is_operator) arguments.erase(arguments.begin());
-  if (method != nullptr && method->getParent()->isLambda()) {
-    std::vector<NodeId> children = {value(of.getArg(0))};
+  const bool on_lambda = method != nullptr && method->getParent()->isLambda();
+  // A static operator() is given its object, too.
+  const Expr* const first = is_operator && (on_object || on_lambda) ? arguments[0] : nullptr;
+  if (first != nullptr && !method->isExplicitObjectMemberFunction()) {
+    arguments.erase(arguments.begin());
+  }
+  if (on_lambda) {
+    const auto* by_name = llvm::dyn_cast<clang::CXXMemberCallExpr>(&of);
+    const Expr* const closure = by_name != nullptr ? by_name->getImplicitObjectArgument() : first;
+    const NodeId of_closure = closure == nullptr ? constant(at) : value(closure);
+    // The plain function that it turns into does the same.
+    if (llvm::isa<clang::CXXConversionDecl>(callee)) return of_closure;
+    std::vector<NodeId> children = {of_closure};
     for (unsigned i = 0; i < arguments.size(); ++i) {
       const QualType parameter =
           i < callee->getNumParams() ? callee->getParamDecl(i)->getType() : QualType();

@@ -93,17 +93,24 @@ NodeId TransactionUnit::variable(const VarDecl& of, SourceLocation at) {
     program_.nodes[static_cast<std::size_t>(where)].number = global(of);
     return referred(where);
   }
-  if (reading_->lambda != nullptr && !reading_->slots.contains(&of)) {
-    for (const clang::LambdaCapture& capture : reading_->lambda->captures()) {
-      if (!capture.capturesVariable() || capture.getCapturedVar() != &of) continue;
-      const NodeId closure_at = deref(load(local(0, at), at), at);
-      const NodeId field = make(Kind::kField, at, {closure_at}, of.getNameAsString());
-      return capture.getCaptureKind() == clang::LCK_ByRef || by_reference
-                 ? deref(load(field, at), at)
-                 : field;
-    }
+  if (!reading_->slots.contains(&of)) {
+    if (const auto field = captured(of, at)) return *field;
   }
   return referred(local(slot(of), at));
+}
+
+// Where a lambda has what it captured of the function around it.
+std::optional<NodeId> TransactionUnit::captured(const clang::ValueDecl& of, SourceLocation at) {
+  if (reading_->lambda == nullptr) return std::nullopt;
+  for (const clang::LambdaCapture& capture : reading_->lambda->captures()) {
+    if (!capture.capturesVariable() || capture.getCapturedVar() != &of) continue;
+    const NodeId closure_at = deref(load(local(0, at), at), at);
+    const NodeId field = make(Kind::kField, at, {closure_at}, of.getNameAsString());
+    const bool by_reference =
+        capture.getCaptureKind() == clang::LCK_ByRef || of.getType()->isReferenceType();
+    return by_reference ? deref(load(field, at), at) : field;
+  }
+  return std::nullopt;
 }
 
 NodeId TransactionUnit::place(const Expr* of) {
@@ -136,6 +143,7 @@ NodeId TransactionUnit::place(const Expr* of) {
       return variable(*named, at);
     }
     if (const auto* binding = llvm::dyn_cast<clang::BindingDecl>(reference->getDecl())) {
+      if (const auto field = captured(*binding, at)) return *field;
       if (const VarDecl* holds = binding->getHoldingVar()) return variable(*holds, at);
       if (binding->getBinding() != nullptr) return place(binding->getBinding());
     }
@@ -328,15 +336,17 @@ NodeId TransactionUnit::closure(const clang::LambdaExpr& of) {
     if (capture.capturesThis()) {
       parts.push_back(make(Kind::kAssign, at, {field("this"), this_value(at)}));
     } else if (capture.capturesVariable()) {
-      const auto* captured = llvm::cast<VarDecl>(capture.getCapturedVar());
-      const NodeId to = field(captured->getNameAsString());
-      if (captured->isInitCapture()) {
-        parts.push_back(initialize(to, captured->getType(), captured->getInit()));
+      const clang::ValueDecl& named = *capture.getCapturedVar();
+      const auto* of_variable = llvm::dyn_cast<VarDecl>(&named);  // or a structured binding
+      const NodeId to = field(named.getNameAsString());
+      if (of_variable != nullptr && of_variable->isInitCapture()) {
+        parts.push_back(initialize(to, named.getType(), of_variable->getInit()));
       } else if (capture.getCaptureKind() == clang::LCK_ByRef ||
-                 captured->getType()->isReferenceType()) {
-        parts.push_back(make(Kind::kAssign, at, {to, address(variable(*captured, at), at)}));
+                 named.getType()->isReferenceType()) {
+        const NodeId where = of_variable != nullptr ? variable(*of_variable, at) : place(init);
+        parts.push_back(make(Kind::kAssign, at, {to, address(where, at)}));
       } else {
-        parts.push_back(initialize(to, captured->getType(), init));
+        parts.push_back(initialize(to, named.getType(), init));
       }
     }
   }

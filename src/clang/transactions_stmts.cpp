@@ -213,6 +213,7 @@ NodeId TransactionUnit::switch_statement(const clang::SwitchStmt& of) {
   struct Case {
     std::vector<const clang::SwitchCase*> labels;
     std::vector<NodeId> run;
+    bool falls_through = true;
   };
   std::vector<Case> cases;
   for (const Stmt* child : body->body()) {
@@ -221,7 +222,9 @@ NodeId TransactionUnit::switch_statement(const clang::SwitchStmt& of) {
       cases.back().labels.push_back(label);
       child = label->getSubStmt();
     }
-    if (!cases.empty()) cases.back().run.push_back(statement(child));
+    if (cases.empty()) continue;
+    cases.back().run.push_back(statement(child));
+    cases.back().falls_through = !ends_way(child);
   }
   // A slot for the choice, so that it is evaluated once.
   const std::uint32_t choice = temporary();
@@ -237,6 +240,7 @@ NodeId TransactionUnit::switch_statement(const clang::SwitchStmt& of) {
   std::vector<NodeId> following;
   NodeId ways = make(Kind::kSequence, at, {});
   for (auto one = cases.rbegin(); one != cases.rend(); ++one) {
+    if (!one->falls_through) following.clear();
     following.insert(following.begin(), one->run.begin(), one->run.end());
     std::vector<NodeId> run = following;
     run.push_back(rest);
@@ -251,9 +255,7 @@ NodeId TransactionUnit::switch_statement(const clang::SwitchStmt& of) {
 NodeId TransactionUnit::if_statement(const clang::IfStmt& of) {
   const SourceLocation at = of.getBeginLoc();
   const auto decide = [&] {
-    if (const auto taken = of.getNondiscardedCase(context_); of.isConstexpr() && taken) {
-      return statement(*taken);
-    }
+    if (const auto taken = compiled_part(of, context_)) return statement(*taken);
     const NodeId condition = value(of.getCond());
     return make(Kind::kIf, at, {condition, statement(of.getThen()), statement(of.getElse())});
   };

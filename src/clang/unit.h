@@ -44,6 +44,23 @@ inline bool is_of_std(const clang::Decl& decl) {
   return false;
 }
 
+// Of `if constexpr` the part that was compiled (perhaps none), of `if consteval` what runs with the
+// program. An `if` that is decided by its condition: nothing.
+inline std::optional<const clang::Stmt*> compiled_part(const clang::IfStmt& of,
+                                                       const clang::ASTContext& context) {
+  if (of.isConsteval()) return of.isNonNegatedConsteval() ? of.getElse() : of.getThen();
+  return of.getNondiscardedCase(context);
+}
+
+// What comes after it in a case of a `switch` does not come after it.
+inline bool ends_way(const clang::Stmt* of) {
+  if (const auto* compound = llvm::dyn_cast_or_null<clang::CompoundStmt>(of)) {
+    return !compound->body_empty() && ends_way(compound->body_back());
+  }
+  return of != nullptr && (llvm::isa<clang::BreakStmt>(of) || llvm::isa<clang::ReturnStmt>(of) ||
+                           llvm::isa<clang::ContinueStmt>(of));
+}
+
 // A lock expression: a variable, then fields.
 struct LockPath {
   std::string root;

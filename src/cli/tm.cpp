@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -197,7 +198,18 @@ void add_notes(const tm::Program& program, const tm::TraceOptions& options,
   add_bounds(program, options, traces, notes);
 }
 
+// Execution goes as deep as the source is nested, and each case of a switch is nested in the one
+// before it. The first thread's stack grows as far as it may.
+void allow_deep_stack() {
+  constexpr rlim_t kDeep = rlim_t{120} << 20;  // the kernel keeps 128 MB free for it
+  rlimit limit = {};
+  if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur >= kDeep) return;
+  limit.rlim_cur = std::min(kDeep, limit.rlim_max);
+  (void)::setrlimit(RLIMIT_STACK, &limit);
+}
+
 int run(const TmCommandOptions& options) {
+  allow_deep_stack();
   const auto start = std::chrono::steady_clock::now();
   auto file = report_file(options.report);
   if (!file) return refuse(file.error());

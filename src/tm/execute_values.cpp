@@ -171,6 +171,7 @@ Value Executor::stored_at(LocationId at) {
 }
 
 void Executor::keep(LocationId at, const Value& value, bool strong) {
+  if (!state_.reachable) return;  // what was to be kept comes from a call that never returns
   if (!value.points.empty() && heap_[at].insert(value.points)) grown_ = true;
   const LocationKind kind = traces_.locations[traces_.locations.root(at)].kind;
   if (kind != LocationKind::kLocal && kind != LocationKind::kNew &&

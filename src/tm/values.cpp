@@ -18,6 +18,7 @@ Origins made_implicit(const Origins& origins) {
 }
 
 const Value* Store::find(LocationId at) const {
+  if (groups_.empty()) return nullptr;
   const auto group =
       std::ranges::lower_bound(groups_, locations_->activation(at), {}, &Group::activation);
   if (group == groups_.end() || group->activation != locations_->activation(at)) return nullptr;

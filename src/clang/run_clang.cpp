@@ -1,0 +1,75 @@
+#include "clang/run_clang.h"
+
+#include <fmt/format.h>
+#include <llvm/Support/CrashRecoveryContext.h>
+#include <signal.h>
+#include <string.h>
+
+#include <mutex>
+#include <new>
+#include <vector>
+
+namespace tomos::cpp {
+
+namespace {
+
+// Only what is used of it counts. What is nested deep needs some ten times what it takes to parse.
+constexpr unsigned kStack = 256U << 20U;
+
+// A stack that has overflowed is no place to handle that.
+class SignalStack {
+ public:
+  SignalStack() : memory_(64UL << 10U) {
+    const stack_t own = {.ss_sp = memory_.data(), .ss_flags = 0, .ss_size = memory_.size()};
+    ::sigaltstack(&own, &before_);
+  }
+  ~SignalStack() { ::sigaltstack(&before_, nullptr); }
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+ private:
+  std::vector<char> memory_;
+  stack_t before_ = {};
+};
+
+void catch_crashes() {
+  llvm::CrashRecoveryContext::Enable();
+  for (const int number : {SIGSEGV, SIGBUS}) {
+    struct sigaction how = {};
+    ::sigaction(number, nullptr, &how);
+    how.sa_flags |= SA_ONSTACK;
+    ::sigaction(number, &how, nullptr);
+  }
+}
+
+}  // namespace
+
+bool run_clang(clang::tooling::ToolInvocation& invocation, const std::string& file,
+               std::string& messages) {
+  static std::once_flag once;
+  std::call_once(once, catch_crashes);
+  bool well = false;
+  bool memory = true;
+  const auto run = [&] {
+    const SignalStack stack;
+    try {
+      well = invocation.run();
+    } catch (const std::bad_alloc&) {
+      memory = false;
+    }
+  };
+  llvm::CrashRecoveryContext context;
+  if (!context.RunSafelyOnThread(run, kStack)) {
+    const char* const signal = ::sigdescr_np(context.RetCode - 128);
+    messages += fmt::format(
+        "{}: clang crashed: {}\n  If `clang++-19 -fsyntax-only` reads this file with the same "
+        "flags, "
+        "it is a bug in Tomos; please report it.\n",
+        file, signal == nullptr ? "for an unknown reason" : signal);
+    return false;
+  }
+  if (!memory) messages += fmt::format("{}: there is not enough memory to read it\n", file);
+  return well;
+}
+
+}  // namespace tomos::cpp

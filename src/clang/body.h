@@ -50,6 +50,9 @@ class Body {
   core::ExprId read();
 
   static std::string parameter_name(const clang::ParmVarDecl& parameter);
+  static bool makes_pointer(const clang::FunctionDecl* callee);
+  static void read_lambdas(Unit& unit, const clang::ValueDecl& of, const clang::Expr* init,
+                           const Unit::Home& around);
 
  private:
   using ExprId = core::ExprId;
@@ -213,6 +216,7 @@ class Body {
   static Use use_for(clang::QualType parameter);
   Use use_for(const clang::FunctionDecl& callee, unsigned parameter) const;
   const clang::LambdaExpr* lambda_in(const clang::Expr* of) const;
+  void initial_lambdas(const clang::Expr& init);
   static const clang::FunctionDecl* function_in(const clang::Expr* of);
   ExprId lambda_call(const clang::LambdaExpr& lambda, const clang::FunctionDecl* called,
                      llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceLocation at);
@@ -236,6 +240,7 @@ class Body {
   core::Program& program_;
   const clang::FunctionDecl& function_;
   Unit::Home home_;
+  std::string initialises_;  // what the lambda does that no function is around
   const clang::LambdaExpr* lambda_ = nullptr;
   std::vector<const clang::LambdaExpr*> open_lambdas_;  // that this is inside of, and itself
   std::vector<Block> blocks_;

@@ -354,6 +354,7 @@ Body::Value Body::call(const clang::CallExpr& of, Use use) {
                          : operator_call != nullptr && !arguments.empty() ? arguments[0]
                                                                           : nullptr;
   const clang::CXXRecordDecl& record = *method->getParent();
+  if (makes_pointer(method)) return {.id = callback(receiver, {}, Runs::kLater)};
   if (record.isLambda() && receiver != nullptr) {
     if (const LambdaExpr* lambda = lambda_in(receiver)) {
       const ExprId made =

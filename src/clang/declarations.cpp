@@ -123,6 +123,12 @@ void Unit::define(const RecordDecl& of, const std::string& name) {
     const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl);
     if (variable != nullptr && variable->isStaticDataMember()) declare_global(*variable);
   }
+  const auto* of_class = llvm::dyn_cast<CXXRecordDecl>(record);
+  if (of_class == nullptr || of_class->hasUserDeclaredConstructor()) return;
+  for (const clang::FieldDecl* field : of_class->fields()) {
+    Body::read_lambdas(*this, *field, field->getInClassInitializer(),
+                       {.class_name = name, .name = field_name(*field), .is_static = false});
+  }
 }
 
 // A field or a global, without its name.
@@ -177,10 +183,14 @@ void Unit::declare_global(const clang::VarDecl& of) {
     made.is_static = true;
     made.display.clear();
     class_of(owner).fields.push_back(std::move(made));
-    return;
+  } else {
+    made.name = name;
+    program.globals.push_back(std::move(made));
   }
-  made.name = name;
-  program.globals.push_back(std::move(made));
+  if (!variable->isStaticLocal()) {
+    Body::read_lambdas(*this, *variable, variable->getAnyInitializer(),
+                       {.class_name = {}, .name = name, .is_static = true});
+  }
 }
 
 void Unit::mark_atomic(const clang::FieldDecl& field) {

@@ -91,7 +91,12 @@ void Body::declaration(const VarDecl& variable) {
   const Expr* init = variable.getInit();
   if (variable.hasGlobalStorage()) {
     unit_.declare_global(variable);
-    if (init != nullptr && !variable.getType().isConstQualified()) effect(init);
+    if (init == nullptr) return;
+    if (variable.getType().isConstQualified()) {
+      initial_lambdas(*init);
+    } else {
+      effect(init);
+    }
     return;
   }
   if (const auto* cleanup = variable.getAttr<clang::CleanupAttr>()) {
@@ -109,7 +114,7 @@ void Body::declaration(const VarDecl& variable) {
   }
   if (init != nullptr) {
     const clang::LambdaExpr* lambda = lambda_in(init);
-    if (lambda != nullptr) {
+    if (lambda != nullptr && !variable.getType()->isPointerType()) {
       lambdas_[&variable] = lambda;
       return;
     }

@@ -24,7 +24,7 @@ bool holds_callable(const clang::CXXRecordDecl& record) {
          name.find("Callback") != std::string::npos;
 }
 
-// Through copies, conversions to std::function, std::move and the like.
+// Through copies, conversions to std::function and to plain functions, std::move and the like.
 const Expr* callable_core(const Expr* of) {
   while (true) {
     const Expr* inner = of->IgnoreParenCasts()->IgnoreImplicit()->IgnoreParenCasts();
@@ -34,6 +34,9 @@ const Expr* callable_core(const Expr* of) {
           (made->getNumArgs() > 1 && llvm::isa<clang::CXXDefaultArgExpr>(made->getArg(1)))) {
         inner = made->getArg(0);
       }
+    } else if (const auto* turned = llvm::dyn_cast<clang::CXXMemberCallExpr>(inner);
+               turned != nullptr && Body::makes_pointer(turned->getDirectCallee())) {
+      inner = turned->getImplicitObjectArgument();
     } else if (const auto* call = llvm::dyn_cast<clang::CallExpr>(inner)) {
       const FunctionDecl* callee = call->getDirectCallee();
       if (callee != nullptr && is_of_std(*callee) && callee->getDeclName().isIdentifier() &&
@@ -55,12 +58,23 @@ const Expr* callable_core(const Expr* of) {
 
 }  // namespace
 
+// A lambda turns into a pointer to a plain function.
+bool Body::makes_pointer(const FunctionDecl* callee) {
+  const auto* method = llvm::dyn_cast_or_null<clang::CXXConversionDecl>(callee);
+  return method != nullptr && method->getParent()->isLambda();
+}
+
 const LambdaExpr* Body::lambda_in(const Expr* of) const {
   const Expr* inner = callable_core(of);
   if (const auto* lambda = llvm::dyn_cast<LambdaExpr>(inner)) return lambda;
   const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(inner);
   if (reference == nullptr) return nullptr;
-  const auto known = lambdas_.find(llvm::dyn_cast<VarDecl>(reference->getDecl()));
+  const auto* variable = llvm::dyn_cast<VarDecl>(reference->getDecl());
+  if (variable != nullptr && variable->hasGlobalStorage() && is_lambda(variable->getType())) {
+    const Expr* init = variable->getAnyInitializer();
+    return init == nullptr ? nullptr : llvm::dyn_cast<LambdaExpr>(callable_core(init));
+  }
+  const auto known = lambdas_.find(variable);
   return known == lambdas_.end() ? nullptr : known->second;
 }
 
@@ -132,8 +146,11 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
     children.push_back(coerce(value, type, at));
   }
 
-  const core::Method& around = unit_.method_at(home_);
-  const std::string shown = around.display.empty() ? around.name : around.display;
+  std::string shown = initialises_;
+  if (shown.empty()) {
+    const core::Method& around = unit_.method_at(home_);
+    shown = around.display.empty() ? around.name : around.display;
+  }
   core::Method made = {
       .kind = with_this ? core::Method::Kind::kMethod : core::Method::Kind::kStatic,
       .result = unit_.type_of(function->getReturnType()),
@@ -173,6 +190,42 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
     unit_.method_at(home).body = read_body;
   }
   return make(Kind::kCall, at, std::move(children), own);
+}
+
+namespace {
+
+void lambdas_in(const clang::Stmt* of, std::vector<const LambdaExpr*>& to) {
+  if (of == nullptr) return;
+  if (const auto* lambda = llvm::dyn_cast<LambdaExpr>(of)) {
+    to.push_back(lambda);
+    return;
+  }
+  for (const clang::Stmt* child : of->children()) lambdas_in(child, to);
+}
+
+}  // namespace
+
+// What initialises something is done before others can see it; the lambdas in it run later.
+void Body::initial_lambdas(const Expr& init) {
+  std::vector<const LambdaExpr*> lambdas;
+  lambdas_in(&init, lambdas);
+  for (const LambdaExpr* lambda : lambdas) emit(callback(lambda, {}, Runs::kLater));
+}
+
+// Without a function around them: in what initialises a global or the field of a class that no
+// constructor is written for.
+void Body::read_lambdas(Unit& unit, const clang::ValueDecl& of, const Expr* init,
+                        const Unit::Home& around) {
+  if (init == nullptr || init->isValueDependent()) return;
+  // One that is called by its name is read where it is.
+  if (is_lambda(of.getType()) && llvm::isa<LambdaExpr>(callable_core(init))) return;
+  std::vector<const LambdaExpr*> lambdas;
+  lambdas_in(init, lambdas);
+  for (const LambdaExpr* lambda : lambdas) {
+    Body body(unit, *lambda->getCallOperator(), around);
+    body.initialises_ = of.getQualifiedNameAsString();
+    body.lambda_call(*lambda, nullptr, {}, lambda->getBeginLoc());
+  }
 }
 
 // Something that can be called, given to somebody: called there, or later without any locks.

@@ -154,9 +154,13 @@ void Executor::explore(ThreadId thread) {
   dead_ends_.clear();
   const bool is_first = thread_ids_.contains({kNoNode, entry_[thread]}) &&
                         thread_ids_.at({kNoNode, entry_[thread]}) == thread;
+  // Of what many threads may run it does not happen there, but before any of them.
+  const bool was_recording =
+      std::exchange(recording_, recording_ && !named_entries_.contains(thread));
   for (std::uint32_t i = 0; is_first && i < program_.functions.size(); ++i) {
     if (program_.functions[i].display == kGlobals) follow(i, {}, kNoNode);
   }
+  recording_ = was_recording;
   follow(entry_[thread], arguments_[thread], kNoNode);
   if (alive_at_exit_[thread].insert(state_.alive)) grown_ = true;
 }

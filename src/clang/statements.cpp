@@ -1,4 +1,6 @@
 // Statements: blocks, ways, and the locks that are held along them.
+#include <clang/Basic/Builtins.h>
+
 #include <algorithm>
 
 #include "clang/body.h"
@@ -14,7 +16,14 @@ using Kind = core::Expr::Kind;
 
 namespace {
 
-const Expr* plain(const Expr* of) { return of->IgnoreParenImpCasts(); }
+// What is likely (__builtin_expect, in macros mostly) makes no difference.
+const Expr* plain(const Expr* of) {
+  of = of->IgnoreImplicit()->IgnoreParenImpCasts();
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(of);
+  const bool is_likely =
+      call != nullptr && call->getBuiltinCallee() == clang::Builtin::BI__builtin_expect;
+  return is_likely ? plain(call->getArg(0)->IgnoreParenCasts()) : of;
+}
 
 // Labels inside labelled blocks inside ...: each level tries what is in it twice.
 constexpr unsigned kMaxTrials = 4;
@@ -239,7 +248,7 @@ bool Body::holds_try(const Expr* condition) {
 }
 
 std::optional<Body::Try> Body::tried(const Expr* condition) {
-  condition = condition->IgnoreImplicit()->IgnoreParenImpCasts();
+  condition = plain(condition);
   if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(condition)) {
     if (unary->getOpcode() != clang::UO_LNot) return std::nullopt;
     auto inner = tried(unary->getSubExpr());

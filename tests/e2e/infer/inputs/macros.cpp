@@ -109,3 +109,25 @@ class Manager {
   Mutex queue_lock_;
   std::vector<std::function<void()>> queue_;
 };
+
+// What is likely makes no difference.
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+class Tried {
+ public:
+  void add() {
+    if (LIKELY(mutex_.try_lock())) {
+      ++tried_;
+      mutex_.unlock();
+    }
+  }
+  void subtract() {
+    const bool held = mutex_.try_lock();
+    if (LIKELY(!held)) return;
+    --tried_;
+    mutex_.unlock();
+  }
+
+ private:
+  std::mutex mutex_;
+  int tried_ = 0;
+};

@@ -59,6 +59,10 @@ void Unit::read(const clang::Decl& decl) {
     }
   } else if (const auto* function = llvm::dyn_cast<FunctionDecl>(&decl)) {
     read_function(*function);
+  } else if (const auto* befriends = llvm::dyn_cast<clang::FriendDecl>(&decl)) {
+    // Perhaps it is defined there, and then nowhere else.
+    const clang::NamedDecl* one = befriends->getFriendDecl();
+    if (one != nullptr && one->getAsFunction() != nullptr) read(*one);
   } else if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(&decl)) {
     if (variable->hasGlobalStorage() && !variable->getType()->isDependentType()) {
       declare_global(*variable);

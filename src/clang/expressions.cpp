@@ -359,7 +359,11 @@ Body::Value Body::expr(const Expr* of, Use use) {
       if (cast->getCastKind() == clang::CK_LValueToRValue) {
         return expr(cast->getSubExpr(), Use::kRead);
       }
-      if (cast->getCastKind() == clang::CK_FunctionToPointerDecay) return {};
+      if (cast->getCastKind() == clang::CK_FunctionToPointerDecay) {
+        // Where a pointer to it leads nobody knows; but what was a pointer is read.
+        return {.id = function_in(of) != nullptr ? callback(of, {}, Runs::kLater)
+                                                 : expr(cast->getSubExpr(), Use::kRead).id};
+      }
       Value inner = expr(cast->getSubExpr(), use);
       const core::Type type = unit_.type_of(of->getType());
       if (is_value(type) && is_value(inner.type)) return inner;
@@ -444,9 +448,12 @@ Body::Value Body::expr(const Expr* of, Use use) {
       const auto* decays = llvm::dyn_cast<clang::ImplicitCastExpr>(base);
       const bool is_array =
           decays != nullptr && decays->getCastKind() == clang::CK_ArrayToPointerDecay;
+      const core::Type type = unit_.type_of(of->getType());
+      // An array is one field: who names an object in it reads the array.
+      const Use of_array = use == Use::kName && !is_value(type) ? Use::kRead : use;
       const ExprId place =
-          expr(is_array ? decays->getSubExpr() : base, is_array ? use : Use::kRead).id;
-      return opaque(unit_.type_of(of->getType()), sequence({index, place}, at));
+          expr(is_array ? decays->getSubExpr() : base, is_array ? of_array : Use::kRead).id;
+      return opaque(type, sequence({index, place}, at));
     }
     if (const auto* called = llvm::dyn_cast<clang::CallExpr>(of)) return call(*called, use);
     if (const auto* constructed = llvm::dyn_cast<clang::CXXConstructExpr>(of)) {

@@ -92,7 +92,7 @@ void Body::declaration(const VarDecl& variable) {
   if (variable.hasGlobalStorage()) {
     unit_.declare_global(variable);
     if (init == nullptr) return;
-    if (variable.getType().isConstQualified()) {
+    if (variable.getType().isConstQualified() && variable.hasConstantInitialization()) {
       initial_lambdas(*init);
     } else {
       effect(init);

@@ -13,7 +13,7 @@ namespace tomos::cpp {
 
 namespace {
 
-// Only what is used of it counts. What is nested deep needs some ten times what it takes to parse.
+// Reserved, not used: only what a walk has touched is taken from the machine.
 constexpr unsigned kStack = 256U << 20U;
 
 // A stack that has overflowed is no place to handle that.
@@ -62,9 +62,9 @@ bool run_clang(clang::tooling::ToolInvocation& invocation, const std::string& fi
   if (!context.RunSafelyOnThread(run, kStack)) {
     const char* const signal = ::sigdescr_np(context.RetCode - 128);
     messages += fmt::format(
-        "{}: clang crashed: {}\n  If `clang++-19 -fsyntax-only` reads this file with the same "
-        "flags, "
-        "it is a bug in Tomos; please report it.\n",
+        "{}: clang crashed: {}\n"
+        "  If `clang++-19 -fsyntax-only` reads this file with the same flags, it is a bug in "
+        "Tomos; please report it.\n",
         file, signal == nullptr ? "for an unknown reason" : signal);
     return false;
   }

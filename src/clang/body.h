@@ -240,7 +240,7 @@ class Body {
   core::Program& program_;
   const clang::FunctionDecl& function_;
   Unit::Home home_;
-  std::string initialises_;  // what the lambda does that no function is around
+  std::string initialises_;  // of a lambda that no function is around: what it is the value of
   const clang::LambdaExpr* lambda_ = nullptr;
   std::vector<const clang::LambdaExpr*> open_lambdas_;  // that this is inside of, and itself
   std::vector<Block> blocks_;

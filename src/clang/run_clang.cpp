@@ -16,20 +16,27 @@ namespace {
 // Reserved, not used: only what a walk has touched is taken from the machine.
 constexpr unsigned kStack = 256U << 20U;
 
-// A stack that has overflowed is no place to handle that.
+// A stack that has overflowed is no place to handle that. A sanitizer sees to it by itself.
 class SignalStack {
  public:
-  SignalStack() : memory_(64UL << 10U) {
+  SignalStack() {
+    stack_t known = {};
+    ::sigaltstack(nullptr, &known);
+    if ((known.ss_flags & SS_DISABLE) == 0) return;
+    memory_.resize(64UL << 10U);
     const stack_t own = {.ss_sp = memory_.data(), .ss_flags = 0, .ss_size = memory_.size()};
-    ::sigaltstack(&own, &before_);
+    ::sigaltstack(&own, nullptr);
   }
-  ~SignalStack() { ::sigaltstack(&before_, nullptr); }
+  ~SignalStack() {
+    if (memory_.empty()) return;
+    const stack_t none = {.ss_sp = nullptr, .ss_flags = SS_DISABLE, .ss_size = 0};
+    ::sigaltstack(&none, nullptr);
+  }
   SignalStack(const SignalStack&) = delete;
   SignalStack& operator=(const SignalStack&) = delete;
 
  private:
   std::vector<char> memory_;
-  stack_t before_ = {};
 };
 
 void catch_crashes() {

@@ -213,8 +213,9 @@ void TransactionUnit::read_function(const FunctionDecl& function) {
 void TransactionUnit::read_body(const FunctionDecl& function) {
   tm::Function& made = program_.functions[reading_->index];
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&function);
-  if (method != nullptr && method->isImplicitObjectMemberFunction())
+  if (method != nullptr && method->isImplicitObjectMemberFunction()) {
     made.locals.emplace_back("this");
+  }
   for (const clang::ParmVarDecl* parameter : function.parameters()) slot(*parameter);
   made.parameters = static_cast<std::uint32_t>(made.locals.size());
   const std::size_t index = reading_->index;

@@ -236,17 +236,21 @@ NodeId TransactionUnit::switch_statement(const clang::SwitchStmt& of) {
     if (!known) return make(Kind::kOperator, at, {test});
     return make(Kind::kCompare, at, {test, value(label->getLHS())});
   };
-  NodeId rest = make(Kind::kBreak, at);
+  // One after the other: whichever is chosen leaves the loop in the end.
+  const NodeId leave = make(Kind::kBreak, at);
+  const NodeId nothing = make(Kind::kSequence, at, {});
   std::vector<NodeId> following;
-  NodeId ways = make(Kind::kSequence, at, {});
+  std::vector<NodeId> ways = {leave};
   for (auto one = cases.rbegin(); one != cases.rend(); ++one) {
     if (!one->falls_through) following.clear();
     following.insert(following.begin(), one->run.begin(), one->run.end());
     std::vector<NodeId> run = following;
-    run.push_back(rest);
-    ways = make(Kind::kIf, at, {is_chosen(*one), make(Kind::kSequence, at, std::move(run)), ways});
+    run.push_back(leave);
+    ways.push_back(
+        make(Kind::kIf, at, {is_chosen(*one), make(Kind::kSequence, at, std::move(run)), nothing}));
   }
-  const NodeId inside = make(Kind::kSequence, at, {ways, rest});
+  std::ranges::reverse(ways);
+  const NodeId inside = make(Kind::kSequence, at, std::move(ways));
   return make(Kind::kSequence, at,
               {make(Kind::kAssign, at, {local(choice, at), chosen}),
                make(Kind::kLoop, at, {tm::kNoNode, inside})});

@@ -198,8 +198,8 @@ void add_notes(const tm::Program& program, const tm::TraceOptions& options,
   add_bounds(program, options, traces, notes);
 }
 
-// Execution goes as deep as the source is nested, and each case of a switch is nested in the one
-// before it. The first thread's stack grows as far as it may.
+// Execution goes as deep as the source is nested, and each `else if` is nested in the one before
+// it. The first thread's stack grows as far as it may.
 void allow_deep_stack() {
   constexpr rlim_t kDeep = rlim_t{120} << 20;  // the kernel keeps 128 MB free for it
   rlimit limit = {};

@@ -223,6 +223,8 @@ class Body {
   Value pointer_call(const clang::BinaryOperator& callee, const clang::CallExpr& of);
   enum class Runs : std::uint8_t { kLater, kOnce, kOften };  // the last two at once
   ExprId callback(const clang::Expr* of, llvm::ArrayRef<const clang::Expr*> after, Runs runs);
+  ExprId run_callback(const clang::Expr* of, llvm::ArrayRef<const clang::Expr*> after, Runs runs);
+  ExprId made_with(const clang::Expr* callable);
   // A method's address is given to one who takes such pointers, and may call it through one.
   void give_address(const clang::FunctionDecl& callee, unsigned parameter,
                     const clang::Expr& argument, ExprId begun);

@@ -357,10 +357,11 @@ Body::Value Body::call(const clang::CallExpr& of, Use use) {
   if (makes_pointer(method)) return {.id = callback(receiver, {}, Runs::kLater)};
   if (record.isLambda() && receiver != nullptr) {
     if (const LambdaExpr* lambda = lambda_in(receiver)) {
+      const ExprId created = made_with(receiver);
       const ExprId made =
           lambda_call(*lambda, callee,
                       llvm::ArrayRef(arguments).drop_front(operator_call != nullptr ? 1 : 0), at);
-      if (made != core::kNoExpr) return {.id = made, .type = type};
+      if (made != core::kNoExpr) return then(created, {.id = made, .type = type}, at);
     }
     if (is_counted_by_caller(receiver)) {
       std::vector<ExprId> effects;

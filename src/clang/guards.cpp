@@ -115,6 +115,7 @@ void Body::declaration(const VarDecl& variable) {
   if (init != nullptr) {
     const clang::LambdaExpr* lambda = lambda_in(init);
     if (lambda != nullptr && !variable.getType()->isPointerType()) {
+      emit(made_with(init));
       lambdas_[&variable] = lambda;
       return;
     }

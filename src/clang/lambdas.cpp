@@ -228,8 +228,30 @@ void Body::read_lambdas(Unit& unit, const clang::ValueDecl& of, const Expr* init
   }
 }
 
+// What happens where a lambda is made: the values that it declares are computed. Those that lead to
+// objects are handed over where it is called.
+ExprId Body::made_with(const Expr* callable) {
+  const auto* lambda = llvm::dyn_cast<LambdaExpr>(callable_core(callable));
+  if (lambda == nullptr) return core::kNoExpr;  // it was made elsewhere
+  std::vector<ExprId> values;
+  for (const clang::LambdaCapture& capture : lambda->captures()) {
+    const auto* variable_of =
+        capture.capturesVariable() ? llvm::dyn_cast<VarDecl>(capture.getCapturedVar()) : nullptr;
+    if (variable_of == nullptr || !variable_of->isInitCapture()) continue;
+    if (!is_value(unit_.type_of(variable_of->getType()))) continue;
+    const bool refers = variable_of->getType()->isReferenceType();
+    values.push_back(expr(variable_of->getInit(), refers ? Use::kName : Use::kRead).id);
+  }
+  return sequence(std::move(values), lambda->getBeginLoc());
+}
+
 // Something that can be called, given to somebody: called there, or later without any locks.
 ExprId Body::callback(const Expr* of, llvm::ArrayRef<const Expr*> after, Runs runs) {
+  const ExprId made = made_with(of);
+  return sequence({made, run_callback(of, after, runs)}, of->getExprLoc());
+}
+
+ExprId Body::run_callback(const Expr* of, llvm::ArrayRef<const Expr*> after, Runs runs) {
   const SourceLocation at = of->getExprLoc();
   ExprId called = core::kNoExpr;
   if (const LambdaExpr* lambda = lambda_in(of)) {

@@ -438,14 +438,19 @@ void Body::range_loop(const clang::CXXForRangeStmt& of) {
       of.getEndLoc());
 }
 
-// What a function returns. A reference to a place that leads nowhere is not followed: whoever may
-// change what is behind it changes the place.
+// What a function returns. A reference to a place that leads nowhere is not followed, nor is its
+// address: whoever may change what is behind it changes the place.
 Body::Value Body::lent(const Expr& result, const core::Type& type) {
   const clang::QualType returned = function_.getReturnType();
-  const bool is_lent = returned->isLValueReferenceType() && type.name == "int" && is_place(&result);
+  const auto* address = llvm::dyn_cast<clang::UnaryOperator>(result.IgnoreParenCasts());
+  const bool is_address = returned->isPointerType() && !returned->isFunctionPointerType() &&
+                          address != nullptr && address->getOpcode() == clang::UO_AddrOf;
+  const Expr* place = is_address ? address->getSubExpr() : &result;
+  const bool is_lent =
+      (returned->isLValueReferenceType() || is_address) && type.name == "int" && is_place(place);
   if (!is_lent) return expr(&result, Use::kRead);
   const bool is_const = returned->getPointeeType().isConstQualified();
-  const Value made = expr(&result, is_const ? Use::kRead : Use::kChange);
+  const Value made = expr(place, is_const ? Use::kRead : Use::kChange);
   lend(made.id);
   return made;
 }

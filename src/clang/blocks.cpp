@@ -45,8 +45,26 @@ void assigned_in(const Stmt* of, std::set<const VarDecl*>& to) {
     if (unary->isIncrementDecrementOp() || unary->getOpcode() == clang::UO_AddrOf) {
       note(unary->getSubExpr());
     }
-  } else if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(of)) {
-    if (call->isAssignmentOp() && call->getNumArgs() > 0) note(call->getArg(0));
+  } else if (const auto* call = llvm::dyn_cast<clang::CallExpr>(of)) {
+    // Whoever is given a variable, and not only its value, may set it.
+    const auto is_given = [](const Expr* one) {
+      return one->isGLValue() && !one->getType().isConstQualified();
+    };
+    const auto* by_operator = llvm::dyn_cast<clang::CXXOperatorCallExpr>(of);
+    const bool leads_on =
+        by_operator != nullptr && (by_operator->getOperator() == clang::OO_Arrow ||
+                                   by_operator->getOperator() == clang::OO_Star ||
+                                   by_operator->getOperator() == clang::OO_Subscript);
+    if (!leads_on) {
+      for (const Expr* argument : call->arguments()) {
+        if (is_given(argument)) note(argument);
+      }
+    }
+    const auto* by_name = llvm::dyn_cast<clang::CXXMemberCallExpr>(of);
+    const clang::CXXMethodDecl* method = by_name == nullptr ? nullptr : by_name->getMethodDecl();
+    if (method != nullptr && !method->isConst() && is_given(by_name->getImplicitObjectArgument())) {
+      note(by_name->getImplicitObjectArgument());
+    }
   }
   for (const Stmt* child : of->children()) assigned_in(child, to);
 }
@@ -90,8 +108,6 @@ ExprId Body::read() {
           if (makes) {
             state_.variables[parameter] = {.name = "x", .type = type};
             bind(*parameter, null(parameter->getLocation()), parameter->getLocation());
-          } else if (!lambda_) {
-            state_.variables[parameter] = {.name = parameter_name(*parameter), .type = type};
           } else {
             const std::size_t index = captured + parameter->getFunctionScopeIndex();
             state_.variables[parameter] = {.name = unit_.method_at(home_).parameters[index].name,
@@ -125,7 +141,11 @@ ExprId Body::read() {
             emit(make(Kind::kAssign, at, {place, coerce(value, stored, at)}));
           }
         }
-        statement(function_.getBody());
+        if (function_.isDependentContext()) {
+          dependent(function_.getBody());
+        } else {
+          statement(function_.getBody());
+        }
       },
       end);
 }
@@ -228,7 +248,13 @@ void Body::forget(const VarDecl& variable) {
 void Body::forget_assigned(const Stmt* in) {
   std::set<const VarDecl*> assigned;
   assigned_in(in, assigned);
-  for (const VarDecl* variable : assigned) forget(*variable);
+  for (const VarDecl* variable : assigned) {
+    if (is_pointer_itself(variable->getType())) {
+      forget(*variable);
+    } else {
+      forget_objects(*variable);
+    }
+  }
 }
 
 // Where two ways meet.

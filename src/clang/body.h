@@ -29,6 +29,8 @@ inline constexpr std::size_t kMaxWraps = 250;
 inline constexpr std::size_t kMaxDepth = 250;
 
 bool is_null(const clang::Expr* of);
+// The address that an expression is of some place; none: it is something else.
+const clang::UnaryOperator* address_in(const clang::Expr* of);
 // The variable that an expression names, if that is all.
 const clang::VarDecl* variable_in(const clang::Expr* of);
 // The variables that are named in it.
@@ -126,6 +128,7 @@ class Body {
   void declaration(const clang::VarDecl& variable);
   void declare_guard(const clang::VarDecl& variable, const clang::Expr* init);
   void handed_out(const clang::Expr* init, Guard& guard, clang::SourceLocation at);
+  void use_others(const clang::FunctionDecl& callee, llvm::ArrayRef<const clang::Expr*> arguments);
   void guard_locks(const clang::CXXConstructExpr& made, Guard& guard, clang::SourceLocation at);
   void if_statement(const clang::IfStmt& of);
   void branch(const clang::Expr* condition, const Part& then, const Part& otherwise,
@@ -134,6 +137,9 @@ class Body {
             clang::SourceLocation at, bool test_last = false);
   void range_loop(const clang::CXXForRangeStmt& of);
   Value lent(const clang::Expr& result, const core::Type& type);
+  void dependent(const clang::Stmt* of);
+  ExprId dependent_expr(const clang::Expr* of, Use use);
+  ExprId dependent_call(const clang::CallExpr& of);
   void switch_statement(const clang::SwitchStmt& of);
   void try_statement(const clang::CXXTryStmt& of);
   void leave(clang::SourceLocation at, ExprId last);
@@ -177,6 +183,7 @@ class Body {
   // Expressions.
   Value expr(const clang::Expr* of, Use use);
   Value variable(const clang::VarDecl& variable, Use use, clang::SourceLocation at);
+  bool is_pointer_itself(clang::QualType type);
   Value member(const clang::MemberExpr& of, Use use);
   Value assign(const clang::Expr* to, Value value, bool update, clang::SourceLocation at);
   Value conditional(const clang::AbstractConditionalOperator& of, Use use);
@@ -207,6 +214,7 @@ class Body {
   Value foreign_function(const clang::FunctionDecl& callee, const clang::CallExpr& of, Use use);
   Value unknown_call(const clang::CallExpr& of);
   Value argument_value(const clang::Expr& argument, Use use);
+  ExprId way_to(const clang::Expr& object);
   void lend(ExprId id);
   ExprId too_deep(clang::SourceLocation at);
   ExprId step(const std::string& name, core::Basic basic, clang::SourceLocation at);
@@ -248,6 +256,8 @@ class Body {
   std::vector<Block> blocks_;
   State state_;
   std::map<const clang::VarDecl*, const clang::Expr*> places_;  // what a reference stands for
+  // The same of a reference to a pointer. The variable itself is the object that it leads to.
+  std::map<const clang::VarDecl*, const clang::Expr*> pointers_;
   std::map<const clang::VarDecl*, std::vector<const clang::Expr*>> iterators_;  // the containers
   std::size_t behind_ = 0;    // how many iterators the place that is changed is behind
   std::size_t renaming_ = 0;  // a place by its reference

@@ -67,12 +67,16 @@ void Body::arguments_effect(const FunctionDecl* callee, llvm::ArrayRef<const Exp
 // Whoever is given the address of a pointer sets it, now or later, as with references that are
 // handed out.
 Body::Value Body::argument_value(const Expr& argument, Use use) {
-  const Value value = expr(&argument, use);
-  const auto* address = llvm::dyn_cast<clang::UnaryOperator>(argument.IgnoreParenCasts());
-  if (address != nullptr && address->getOpcode() == clang::UO_AddrOf &&
-      is_pointer(address->getSubExpr()->getType())) {
-    lend(value.id);
-  }
+  const clang::UnaryOperator* address = address_in(&argument);
+  if (address == nullptr) return expr(&argument, use);
+  const Expr* place = address->getSubExpr();
+  const QualType type = argument.getType();
+  const bool reads = use == Use::kRead && type->isPointerType() &&
+                     type->getPointeeType().isConstQualified() &&
+                     is_value(unit_.type_of(place->getType()));
+  const Value value =
+      reads ? opaque(unit_.type_of(type), expr(place, use).id) : expr(&argument, use);
+  if (is_pointer(place->getType())) lend(value.id);
   return value;
 }
 
@@ -212,6 +216,17 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
   return value;
 }
 
+// What is read to get to a lock or a condition variable, which is not itself an access.
+ExprId Body::way_to(const Expr& object_of) {
+  const auto* part = llvm::dyn_cast<clang::MemberExpr>(object_of.IgnoreParenImpCasts());
+  if (part == nullptr || object_of.getType()->isPointerType()) {
+    return expr(&object_of, Use::kName).id;
+  }
+  const Expr* base = part->getBase()->IgnoreParenImpCasts();
+  if (llvm::isa<clang::CXXThisExpr>(base)) return core::kNoExpr;
+  return expr(part->getBase(), part->isArrow() ? Use::kRead : Use::kName).id;
+}
+
 Body::Value Body::foreign_method(const CXXMethodDecl& callee, const Expr& object_of,
                                  llvm::ArrayRef<const Expr*> arguments, const clang::CallExpr& of,
                                  Use use) {
@@ -260,7 +275,7 @@ Body::Value Body::foreign_method(const CXXMethodDecl& callee, const Expr& object
   if (inner_pointer) of_object = Use::kRead;
   const bool signals = unit_.is_condition_class(*callee.getParent()) ||
                        owner.find("condition_variable") != std::string::npos;
-  Value value = signals ? Value{} : expr(&object_of, of_object);
+  Value value = signals ? opaque(type, way_to(object_of)) : expr(&object_of, of_object);
   const ExprId behind =
       leads_into && use == Use::kChange ? change_behind(object_of) : core::kNoExpr;
   const bool hands_on = called == "get" || called == "operator->" || called == "operator*" ||
@@ -292,7 +307,11 @@ Body::Value Body::foreign_function(const FunctionDecl& callee, const clang::Call
   if (in_std && arguments.size() == 1 &&
       (called == "move" || called == "forward" || called == "as_const" || called == "addressof" ||
        called == "ref" || called == "get" || called == "launder")) {
-    Value value = expr(arguments[0], called == "move" ? Use::kMove : use);
+    // What is handed out by reference is changed by who knows whom.
+    const bool is_lent = (called == "ref" || called == "addressof") && use == Use::kRead &&
+                         is_value(unit_.type_of(arguments[0]->getType()));
+    Value value = expr(arguments[0], called == "move" ? Use::kMove : is_lent ? Use::kChange : use);
+    if (is_lent) lend(value.id);
     if (unit_.derives(value.type.name, type.name)) return value;
     return opaque(type, value.id);
   }
@@ -376,6 +395,7 @@ Body::Value Body::call(const clang::CallExpr& of, Use use) {
                        unit_.is_condition_class(record);
   if (unit_.is_lock_class(record) || unit_.is_guard_class(record)) {
     std::vector<ExprId> effects;
+    if (receiver != nullptr) effects.push_back(way_to(*receiver));
     arguments_effect(nullptr, arguments, effects, false);
     return opaque(type, sequence(std::move(effects), at));
   }

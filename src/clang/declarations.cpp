@@ -49,7 +49,9 @@ void Unit::read(const clang::Decl& decl) {
     type_of(context.getRecordType(record));
     read_all(*record);
   } else if (const auto* class_template = llvm::dyn_cast<clang::ClassTemplateDecl>(&decl)) {
-    if (!class_template->isThisDeclarationADefinition()) return;
+    // Perhaps there are only partial specializations.
+    const bool has_definition = class_template->getTemplatedDecl()->getDefinition() != nullptr;
+    if (has_definition && !class_template->isThisDeclarationADefinition()) return;
     for (const auto* special : class_template->specializations()) {
       if (special->isCompleteDefinition() && !special->isExplicitSpecialization()) read(*special);
     }
@@ -92,9 +94,20 @@ void Unit::read_function(const FunctionDecl& of) {
     }
   }
   const Home home = declare(*function);
-  if (method_at(home).body != core::kNoExpr) return;
+  const core::ExprId before = method_at(home).body;
+  // Of what all instantiations of a template have, the first stands for the others.
+  const bool differs =
+      function->getTemplateSpecializationKind() == clang::TSK_ExplicitSpecialization;
+  if (before != core::kNoExpr && !differs) return;
   Body body(*this, *function, home);
-  const core::ExprId made = body.read();
+  core::ExprId made = body.read();
+  if (before != core::kNoExpr) {
+    const core::Position at = position(function->getLocation());
+    const core::ExprId either =
+        program.add({.kind = core::Expr::Kind::kConstant, .position = at, .name = "\"?\""});
+    made = program.add(
+        {.kind = core::Expr::Kind::kIf, .position = at, .children = {either, before, made}});
+  }
   method_at(home).body = made;
 }
 

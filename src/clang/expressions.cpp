@@ -20,6 +20,11 @@ bool leads_on(QualType type) { return type->isPointerType() || type->isReference
 
 }  // namespace
 
+const clang::UnaryOperator* address_in(const Expr* of) {
+  const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(of->IgnoreParenCasts());
+  return unary != nullptr && unary->getOpcode() == clang::UO_AddrOf ? unary : nullptr;
+}
+
 // Parts.
 
 ExprId Body::make(Kind kind, SourceLocation at, std::vector<ExprId> children, std::string name) {
@@ -118,8 +123,24 @@ Body::Value Body::variable(const VarDecl& of, Use use, SourceLocation at) {
   }
   const auto known = state_.variables.find(&of);
   if (known == state_.variables.end()) return opaque(type, core::kNoExpr);
-  if (known->second.name.empty()) return opaque(known->second.type, core::kNoExpr);
-  return {.id = name(known->second.name, at), .type = known->second.type};
+  const Value value = known->second.name.empty()
+                          ? opaque(known->second.type, core::kNoExpr)
+                          : Value{.id = name(known->second.name, at), .type = known->second.type};
+  if (use != Use::kChange || !is_pointer_itself(of.getType())) return value;
+  // Where it leads to afterwards nobody knows.
+  const auto stands_for = pointers_.find(&of);
+  const ExprId changed =
+      stands_for == pointers_.end() ? core::kNoExpr : expr(stands_for->second, use).id;
+  forget(of);
+  return then(changed, value, at);
+}
+
+// A pointer or a reference to one, not a reference to an object.
+bool Body::is_pointer_itself(QualType type) {
+  type = type.getNonReferenceType();
+  const auto* record = type->getAsCXXRecordDecl();
+  if (record == nullptr || unit_.lock_type(type)) return type->isPointerType();
+  return unit_.is_foreign(*record) || Unit::is_pointer_class(*record);
 }
 
 Body::Value Body::member(const clang::MemberExpr& of, Use use) {
@@ -142,8 +163,9 @@ Body::Value Body::member(const clang::MemberExpr& of, Use use) {
   const bool inside_lock =
       of_class != nullptr && (unit_.is_lock_class(record) || unit_.is_guard_class(record));
   if (unit_.is_foreign(record) || inside_lock || is_value(owner)) {
-    // A part of something that the core does not look into.
-    const Use whole = by_pointer ? Use::kRead : use;
+    // A part of something that the core does not look into: who names an object in it reads it.
+    const bool reads = by_pointer || (use == Use::kName && !is_value(type));
+    const Use whole = reads ? Use::kRead : use;
     return opaque(type, expr(of.getBase(), whole).id);
   }
   const Named* known = named(of.getBase());
@@ -188,6 +210,11 @@ Body::Value Body::assign(const Expr* to, Value value, bool update, SourceLocatio
       return value;
     }
     if (known->second.is_object) return then(value.id, expr(to, Use::kName), at);
+    if (const auto place = pointers_.find(variable_of); place != pointers_.end()) {
+      emit(assign(place->second, value, update, at).id);
+      forget(*variable_of);
+      return expr(to, Use::kName);
+    }
     if (conditional_ > 0 || update) {
       emit(value.id);
       forget(*variable_of);
@@ -271,7 +298,7 @@ Body::Value Body::atomic_builtin(const clang::AtomicExpr& of) {
         continue;
       }
     }
-    effects.push_back(expr(argument, Use::kName).id);
+    effects.push_back(expr(argument, Use::kRead).id);
   }
   return opaque(unit_.type_of(of.getType()), sequence(std::move(effects), at));
 }
@@ -288,7 +315,7 @@ Body::Value Body::construct(const clang::CXXConstructExpr& of) {
                         (plain_name(record) == "thread" || plain_name(record) == "jthread");
     if (thread && !arguments.empty()) {
       const llvm::ArrayRef<const Expr*> rest = llvm::ArrayRef(arguments).drop_front();
-      for (const Expr* argument : rest) effects.push_back(expr(argument, Use::kName).id);
+      for (const Expr* argument : rest) effects.push_back(expr(argument, Use::kRead).id);
       const ExprId forked = callback(arguments[0], rest, Runs::kLater);
       effects.push_back(forked != core::kNoExpr ? forked : expr(arguments[0], Use::kRead).id);
       return opaque(type, sequence(std::move(effects), at));
@@ -364,8 +391,16 @@ Body::Value Body::expr(const Expr* of, Use use) {
         return {.id = function_in(of) != nullptr ? callback(of, {}, Runs::kLater)
                                                  : expr(cast->getSubExpr(), Use::kRead).id};
       }
-      Value inner = expr(cast->getSubExpr(), use);
       const core::Type type = unit_.type_of(of->getType());
+      const clang::UnaryOperator* address = address_in(cast->getSubExpr());
+      if (address != nullptr && use == Use::kRead && of->getType()->isPointerType() &&
+          of->getType()->getPointeeType().isConstQualified() &&
+          is_value(unit_.type_of(address->getSubExpr()->getType()))) {
+        const Value given = expr(address->getSubExpr(), Use::kRead);
+        lend(given.id);
+        return opaque(type, given.id);
+      }
+      Value inner = expr(cast->getSubExpr(), use);
       if (is_value(type) && is_value(inner.type)) return inner;
       if (unit_.derives(inner.type.name, type.name)) return inner;
       return opaque(type, inner.id);
@@ -409,12 +444,22 @@ Body::Value Body::expr(const Expr* of, Use use) {
           forget(*pointer);  // whoever has its address may assign to it
           return {};
         }
-        return expr(unary->getSubExpr(), use == Use::kRead ? Use::kName : use);
+        const QualType inner = unary->getSubExpr()->getType();
+        const bool is_followed = !is_value(unit_.type_of(inner)) && !is_pointer_itself(inner);
+        if (use != Use::kRead || is_followed) {
+          return expr(unary->getSubExpr(), use == Use::kRead ? Use::kName : use);
+        }
+        // Of a number or a pointer: it is not followed who changes it by its address.
+        const Value given = expr(unary->getSubExpr(), Use::kChange);
+        lend(given.id);
+        return given;
       }
       if (unary->isIncrementDecrementOp()) {
         return assign(unary->getSubExpr(), {}, true, at);
       }
       if (unary->getOpcode() == clang::UO_Deref) {
+        const clang::UnaryOperator* address = address_in(unary->getSubExpr());
+        if (address != nullptr) return expr(address->getSubExpr(), use);
         const Value inner = expr(unary->getSubExpr(), Use::kRead);
         const core::Type type = unit_.type_of(of->getType());
         return inner.type == type ? inner : opaque(type, inner.id);
@@ -427,9 +472,13 @@ Body::Value Body::expr(const Expr* of, Use use) {
         value.gone = is_null(binary->getRHS());
         return assign(binary->getLHS(), value, binary->isCompoundAssignmentOp(), at);
       }
-      const ExprId left = expr(binary->getLHS(), Use::kRead).id;
+      const auto use_of = [&](const Expr* side) {  // to compare addresses is not to use them
+        return binary->isComparisonOp() && address_in(side) != nullptr ? Use::kName : Use::kRead;
+      };
+      const ExprId left = expr(binary->getLHS(), use_of(binary->getLHS())).id;
       conditional_ += binary->isLogicalOp() ? 1 : 0;
-      const Value right = expr(binary->getRHS(), use);
+      const Value right =
+          expr(binary->getRHS(), binary->isComparisonOp() ? use_of(binary->getRHS()) : use);
       conditional_ -= binary->isLogicalOp() ? 1 : 0;
       if (binary->getOpcode() == clang::BO_Comma) return then(left, right, at);
       if (left == core::kNoExpr || right.id == core::kNoExpr) {
@@ -462,7 +511,10 @@ Body::Value Body::expr(const Expr* of, Use use) {
     if (const auto* allocated = llvm::dyn_cast<clang::CXXNewExpr>(of)) {
       std::vector<ExprId> before;
       for (const Expr* argument : allocated->placement_arguments()) {
-        before.push_back(expr(argument, Use::kRead).id);
+        before.push_back(expr(argument, Use::kChange).id);
+      }
+      if (const auto size = allocated->getArraySize(); size && *size != nullptr) {
+        before.push_back(expr(*size, Use::kRead).id);
       }
       const core::Type type = unit_.type_of(of->getType());
       if (allocated->isArray() || allocated->getConstructExpr() == nullptr) {

@@ -129,12 +129,10 @@ void Body::declaration(const VarDecl& variable) {
     if (init == nullptr) return;
     remember_iterator(variable, init);
     const bool refers = variable.getType()->isReferenceType();
-    const auto* address = llvm::dyn_cast<clang::UnaryOperator>(init->IgnoreParenCasts());
     if (refers && is_place(init)) {
       places_[&variable] = init;
       effect(init, Use::kName);
-    } else if (address != nullptr && address->getOpcode() == clang::UO_AddrOf &&
-               may_change_behind(variable.getType())) {
+    } else if (address_in(init) != nullptr && may_change_behind(variable.getType())) {
       effect(init, Use::kChange);  // what is done through it is not followed
     } else {
       effect(init);
@@ -145,7 +143,11 @@ void Body::declaration(const VarDecl& variable) {
   if (init != nullptr) {
     const bool refers = variable.getType()->isReferenceType();
     const bool changes = may_change_behind(variable.getType()) && is_untold_part(init, !refers);
-    value = expr(init, changes ? Use::kChange : refers ? Use::kName : Use::kRead);
+    const bool is_alias = refers && is_pointer_itself(variable.getType()) && is_place(init);
+    value = expr(init, changes ? Use::kChange : refers && !is_alias ? Use::kName : Use::kRead);
+    if (is_alias && !variable.getType()->getPointeeType().isConstQualified()) {
+      pointers_[&variable] = init;
+    }
   }
   const bool by_value = !variable.getType()->isReferenceType() && record != nullptr &&
                         !unit_.is_foreign(*record) && !Unit::is_pointer_class(*record);
@@ -195,6 +197,17 @@ bool Body::is_told(const VarDecl& guard, const Stmt* in) const {
                              [&](const Stmt* child) { return is_told(guard, child); });
 }
 
+// What is given to a guard or a lock beside locks and what runs with them: a time to wait, say.
+void Body::use_others(const clang::FunctionDecl& callee, llvm::ArrayRef<const Expr*> arguments) {
+  for (unsigned i = 0; i < arguments.size() && i < callee.getNumParams(); ++i) {
+    const clang::RecordDecl* record = arguments[i]->getType()->getAsRecordDecl();
+    const bool is_guard = record != nullptr && unit_.is_guard_class(*record);
+    const bool runs = lambda_in(arguments[i]) != nullptr || function_in(arguments[i]) != nullptr;
+    if (is_guard || runs || unit_.lock_type(arguments[i]->getType())) continue;
+    emit(argument_value(*arguments[i], use_for(callee, i)).id);
+  }
+}
+
 // Which locks a guard is made for, and whether it holds them now.
 void Body::guard_locks(const clang::CXXConstructExpr& made, Guard& guard, SourceLocation at) {
   const clang::CXXConstructorDecl& constructor = *made.getConstructor();
@@ -220,6 +233,7 @@ void Body::guard_locks(const clang::CXXConstructExpr& made, Guard& guard, Source
     return;
   }
   guard.is_shared = Unit::is_reader_guard(constructor);
+  use_others(constructor, arguments);
   bool attributed = false;
   const auto add_all = [&](const auto& locks) {
     attributed = true;
@@ -509,6 +523,9 @@ bool Body::lock_effect(const clang::CallExpr& call) {
   auto does = unit_.lock_call(call, scope());
   if (!does) return false;
   const SourceLocation at = call.getBeginLoc();
+  if (does->kind != LockCall::Kind::kAssertHeld) {
+    use_others(*called, {call.getArgs(), call.getNumArgs()});
+  }
   if (does->locks.empty() && does->guard == nullptr) {
     // A lock in an object that has no name yet.
     std::vector<const Expr*> places(call.arg_begin(), call.arg_end());

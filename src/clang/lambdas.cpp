@@ -92,14 +92,15 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
   if (function == nullptr) {
     if (const clang::FunctionTemplateDecl* generic = lambda.getDependentCallOperator()) {
       const auto all = generic->specializations();
-      if (all.begin() == all.end()) return core::kNoExpr;
-      function = *all.begin();
+      // Perhaps only a function calls it whose source is not read: then as it is written.
+      function = all.begin() == all.end() ? lambda.getCallOperator() : *all.begin();
     } else {
       function = lambda.getCallOperator();
     }
   }
   if (function->getDefinition() != nullptr) function = function->getDefinition();
-  if (function->isDependentContext() || !function->hasBody()) return core::kNoExpr;
+  const bool is_template = function->getDeclContext()->isDependentContext();
+  if (is_template || !function->hasBody()) return core::kNoExpr;
   const bool with_this =
       !home_.is_static && std::ranges::any_of(lambda.captures(), [](const auto& capture) {
         return capture.capturesThis();
@@ -142,7 +143,8 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
   for (const clang::ParmVarDecl* parameter : function->parameters()) {
     const unsigned i = parameter->getFunctionScopeIndex();
     core::Type type = unit_.type_of(parameter->getType());
-    const Value value = i < arguments.size() ? expr(arguments[i], use_for(*function, i)) : Value{};
+    const Value value =
+        i < arguments.size() ? argument_value(*arguments[i], use_for(*function, i)) : Value{};
     children.push_back(coerce(value, type, at));
   }
 
@@ -183,6 +185,7 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
     parameter(*of, unit_.type_of(of->getType()), Body::parameter_name(*of));
   }
   for (const auto& [reference, place] : places_) body.places_.emplace(reference, place);
+  body.pointers_ = pointers_;
   core::Method& method = unit_.add_method(home, std::move(made));
   if (method.body == core::kNoExpr) {
     unit_.attributes(*function, method);

@@ -112,7 +112,12 @@ std::string Unit::class_name(const RecordDecl& of) {
   const auto known = names_.find(record);
   if (known != names_.end()) return known->second;
   std::string name = qualifier(record->getDeclContext()) + own_name(*record);
-  if (const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record)) {
+  // A partial one is called what people wrote.
+  if (const auto* part = llvm::dyn_cast<clang::ClassTemplatePartialSpecializationDecl>(record)) {
+    llvm::raw_string_ostream out(name);
+    clang::printTemplateArgumentList(out, part->getTemplateArgsAsWritten()->arguments(),
+                                     context.getPrintingPolicy());
+  } else if (const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record)) {
     name += arguments_text(special->getTemplateArgs().asArray(), context);
   }
   // The core has these itself.
@@ -220,7 +225,8 @@ std::string Unit::function_name(const FunctionDecl& of) {
     name += arguments_text(arguments->asArray(), context);
   }
   if (context.getLangOpts().CPlusPlus && !function->isExternC()) name += signature(*function);
-  if (!function->hasExternalFormalLinkage() && !function->isInAnonymousNamespace()) {
+  const bool is_own = !function->hasExternalFormalLinkage() || function->isMain();
+  if (is_own && !function->isInAnonymousNamespace()) {
     name = own_file(*function) + name;
   }
   return names_[function] = name;

@@ -271,6 +271,16 @@ std::string TransactionUnit::read_lambda(const clang::LambdaExpr& lambda) {
   return name;
 }
 
+// A class in a function: it is read when that is done.
+void TransactionUnit::read_later(const clang::RecordDecl& record) {
+  for (const clang::Decl* decl : record.decls()) {
+    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(decl);
+    if (method != nullptr && !method->isImplicit()) declare(*method);
+    const auto* inner = llvm::dyn_cast<clang::CXXRecordDecl>(decl);
+    if (inner != nullptr && !inner->isInjectedClassName()) read_later(*inner);
+  }
+}
+
 void TransactionUnit::read_decl(const clang::Decl& decl) {
   if (is_foreign(decl) && !llvm::isa<clang::LinkageSpecDecl>(decl)) return;
   if (const auto* function = llvm::dyn_cast<FunctionDecl>(&decl)) {
@@ -281,6 +291,9 @@ void TransactionUnit::read_decl(const clang::Decl& decl) {
     }
   } else if (const auto* classes = llvm::dyn_cast<clang::ClassTemplateDecl>(&decl)) {
     for (const auto* one : classes->specializations()) read_all(*one);
+  } else if (const auto* with = llvm::dyn_cast<clang::FriendDecl>(&decl)) {
+    const clang::NamedDecl* one = with->getFriendDecl();  // perhaps it is defined there
+    if (one != nullptr && one->getAsFunction() != nullptr) read_decl(*one);
   } else if (const auto* record = llvm::dyn_cast<clang::CXXRecordDecl>(&decl)) {
     if (!record->isDependentContext() && record->isThisDeclarationADefinition()) read_all(*record);
   } else if (const auto* variable_of = llvm::dyn_cast<VarDecl>(&decl)) {

@@ -10,6 +10,7 @@
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/Attr.h>
 #include <clang/AST/DeclCXX.h>
+#include <clang/AST/DeclFriend.h>
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/Mangle.h>
@@ -52,6 +53,7 @@ class TransactionUnit {
   // Declarations.
   void read_all(const clang::DeclContext& of);
   void read_decl(const clang::Decl& decl);
+  void read_later(const clang::RecordDecl& record);
   std::string declare(const clang::FunctionDecl& function);
   void foreign_body(const clang::FunctionDecl& function, tm::Function& made);
   void read_function(const clang::FunctionDecl& function);
@@ -119,6 +121,7 @@ class TransactionUnit {
   NodeId negated_if(bool negated, NodeId id);
   NodeId binary(const clang::BinaryOperator& of);
   NodeId operands(const clang::Expr* of);
+  NodeId operands(llvm::ArrayRef<const clang::Expr*> list, clang::SourceLocation at);
 
   // Calls.
   NodeId call(const clang::CallExpr& of);

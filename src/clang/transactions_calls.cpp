@@ -201,6 +201,8 @@ NodeId TransactionUnit::make_smart(const clang::CallExpr& of) {
           ? QualType()
           : smart->getTemplateArgs()[0].getAsType();
   const auto* record = inner.isNull() ? nullptr : inner->getAsCXXRecordDecl();
+  const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
+  bool is_found = false;
   if (record != nullptr && !is_foreign(*record) && record->hasDefinition()) {
     for (const clang::CXXConstructorDecl* one : record->ctors()) {
       if (one->getNumParams() != of.getNumArgs() || one->isCopyOrMoveConstructor() ||
@@ -212,9 +214,11 @@ NodeId TransactionUnit::make_smart(const clang::CallExpr& of) {
         children.push_back(argument(of.getArg(i), one->getParamDecl(i)->getType()));
       }
       parts.push_back(make(Kind::kCall, at, std::move(children), declare(*one)));
+      is_found = true;
       break;
     }
   }
+  if (!is_found) parts.push_back(operands(arguments, at));
   parts.push_back(load(temp, at));
   return make(Kind::kSequence, at, std::move(parts));
 }
@@ -252,30 +256,23 @@ NodeId TransactionUnit::foreign_function(const FunctionDecl& function, const cla
                  make(Kind::kUpdate, at, {right, load(left, at)})});
   }
   if (allocates(std::string_view(name.data(), name.size()))) {
-    return make(Kind::kNew, at);
+    return make(Kind::kSequence, at, {operands(arguments, at), make(Kind::kNew, at)});
   }
-  if (arguments.size() >= 2 && is_named(name, {"memcpy", "memmove", "strcpy", "strncpy"})) {
-    return make(Kind::kAssign, at,
-                {deref(value(arguments[0]), at), load(deref(value(arguments[1]), at), at)});
-  }
-  if (arguments.size() >= 2 && name == "memset") {
-    return make(Kind::kAssign, at, {deref(value(arguments[0]), at), value(arguments[1])});
+  if (arguments.size() >= 2 &&
+      is_named(name, {"memcpy", "memmove", "strcpy", "strncpy", "memset"})) {
+    const NodeId size = operands(llvm::ArrayRef(arguments).drop_front(2), at);
+    const NodeId from = value(arguments[1]);
+    const NodeId what = name == "memset" ? from : load(deref(from, at), at);
+    return make(Kind::kSequence, at,
+                {size, make(Kind::kAssign, at, {deref(value(arguments[0]), at), what})});
   }
   if (calls_at_once(std::string_view(name.data(), name.size())) &&
       std::ranges::any_of(arguments,
                           [](const Expr* one) { return is_callable_type(one->getType()); })) {
     return run_callables(arguments, at, {});
   }
-  std::vector<NodeId> values;
-  values.reserve(arguments.size());
-  for (const Expr* one : arguments) {
-    values.push_back(one->isGLValue() && !is_object(one->getType()) &&
-                             !one->getType()->isFunctionType()
-                         ? load(place(one), at)
-                         : value(one));
-  }
   // The system's own functions know nothing of the program's data.
-  const NodeId made = make(Kind::kOperator, at, std::move(values));
+  const NodeId made = operands(arguments, at);
   if (of.getType()->isArithmeticType()) program_.nodes[static_cast<std::size_t>(made)].plain = true;
   return made;
 }
@@ -323,7 +320,8 @@ NodeId TransactionUnit::foreign_method(const clang::CXXMethodDecl& method,
   if (is_pointer_like(type)) {
     if (kind == clang::OO_Arrow || kind == clang::OO_Star || kind == clang::OO_Subscript ||
         name == "get" || llvm::isa<clang::CXXConversionDecl>(method)) {
-      return load(object_of(of), at);
+      const NodeId led = load(object_of(of), at);
+      return arguments.empty() ? led : make(Kind::kSequence, at, {operands(arguments, at), led});
     }
     if (kind == clang::OO_Equal || name == "reset") {
       const NodeId with = arguments.empty() ? constant(at) : value(arguments[0]);
@@ -333,7 +331,15 @@ NodeId TransactionUnit::foreign_method(const clang::CXXMethodDecl& method,
       return negated_if(kind == clang::OO_ExclaimEqual,
                         make(Kind::kCompare, at, {load(object_of(of), at), value(arguments[0])}));
     }
-    return load(object_of(of), at);
+    std::vector<NodeId> parts = {operands(arguments, at)};
+    if (name == "swap" && arguments.size() == 1) {
+      parts.push_back(make(Kind::kUpdate, at, {place(arguments[0]), load(object_of(of), at)}));
+    }
+    if (!method.isConst() && !only_reads(method.getNameAsString())) {
+      parts.push_back(make(Kind::kUpdate, at, {object_of(of), parts.front()}));
+    }
+    parts.push_back(load(object_of(of), at));
+    return make(Kind::kSequence, at, std::move(parts));
   }
   if (kind == clang::OO_Equal && arguments.size() == 1) {
     const Expr* from = arguments[0];

@@ -213,6 +213,17 @@ NodeId TransactionUnit::number(const llvm::APInt& of, SourceLocation at) {
   return made;
 }
 
+// What they are made of is used, and nothing else is known.
+NodeId TransactionUnit::operands(llvm::ArrayRef<const Expr*> list, SourceLocation at) {
+  std::vector<NodeId> parts;
+  for (const Expr* one : list) {
+    const bool is_read =
+        one->isGLValue() && !is_object(one->getType()) && !one->getType()->isFunctionType();
+    parts.push_back(is_read ? load(place(one), at) : value(one));
+  }
+  return make(Kind::kOperator, at, std::move(parts));
+}
+
 NodeId TransactionUnit::operands(const Expr* of) {
   std::vector<NodeId> parts;
   for (const clang::Stmt* child : of->children()) {
@@ -303,7 +314,11 @@ NodeId TransactionUnit::made_object(const Expr* of) {
 NodeId TransactionUnit::allocate(const clang::CXXNewExpr& of) {
   const SourceLocation at = of.getBeginLoc();
   const NodeId temp = local(temporary(), at);
-  std::vector<NodeId> parts = {make(Kind::kAssign, at, {temp, make(Kind::kNew, at)})};
+  // Where it is told to, if it is told a place.
+  const Expr* const given = of.getNumPlacementArgs() == 1 ? of.getPlacementArg(0) : nullptr;
+  const bool is_told = given != nullptr && given->getType()->isPointerType();
+  std::vector<NodeId> parts = {
+      make(Kind::kAssign, at, {temp, is_told ? value(given) : make(Kind::kNew, at)})};
   if (const auto size = of.getArraySize(); size && *size != nullptr) parts.push_back(value(*size));
   const NodeId object = deref(load(temp, at), at);
   const QualType type = of.getAllocatedType();

@@ -293,6 +293,7 @@ NodeId TransactionUnit::statement(const Stmt* of) {
   if (const auto* declares = llvm::dyn_cast<clang::DeclStmt>(of)) {
     std::vector<NodeId> parts;
     for (const clang::Decl* decl : declares->decls()) {
+      if (const auto* record = llvm::dyn_cast<clang::RecordDecl>(decl)) read_later(*record);
       if (const auto* one = llvm::dyn_cast<VarDecl>(decl)) parts.push_back(declaration(*one));
       if (const auto* bound = llvm::dyn_cast<clang::DecompositionDecl>(decl)) {
         for (const clang::BindingDecl* binding : bound->bindings()) {

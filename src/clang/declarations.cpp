@@ -39,7 +39,7 @@ void Unit::read_all(const clang::DeclContext& of) {
 
 void Unit::read(const clang::Decl& decl) {
   if (const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(&decl)) {
-    if (!space->isStdNamespace()) read_all(*space);
+    read_all(*space);
   } else if (const auto* linkage = llvm::dyn_cast<clang::LinkageSpecDecl>(&decl)) {
     read_all(*linkage);
   } else if (const auto* record = llvm::dyn_cast<RecordDecl>(&decl)) {

@@ -139,7 +139,8 @@ Body::Value Body::variable(const VarDecl& of, Use use, SourceLocation at) {
 bool Body::is_pointer_itself(QualType type) {
   type = type.getNonReferenceType();
   const auto* record = type->getAsCXXRecordDecl();
-  if (record == nullptr || unit_.lock_type(type)) return type->isPointerType();
+  if (record == nullptr) return type->isPointerType();
+  if (unit_.lock_type(type)) return Unit::object_type(type)->getAsRecordDecl() != record;
   return unit_.is_foreign(*record) || Unit::is_pointer_class(*record);
 }
 

@@ -523,9 +523,11 @@ bool Body::lock_effect(const clang::CallExpr& call) {
   auto does = unit_.lock_call(call, scope());
   if (!does) return false;
   const SourceLocation at = call.getBeginLoc();
-  if (does->kind != LockCall::Kind::kAssertHeld) {
-    use_others(*called, {call.getArgs(), call.getNumArgs()});
+  if (const auto* by_name = llvm::dyn_cast<clang::CXXMemberCallExpr>(&call);
+      by_name != nullptr && !unit_.lock_type(by_name->getObjectType())) {
+    emit(way_to(*by_name->getImplicitObjectArgument()));
   }
+  use_others(*called, {call.getArgs(), call.getNumArgs()});
   if (does->locks.empty() && does->guard == nullptr) {
     // A lock in an object that has no name yet.
     std::vector<const Expr*> places(call.arg_begin(), call.arg_end());

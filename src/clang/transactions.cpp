@@ -247,11 +247,11 @@ void TransactionUnit::read_body(const FunctionDecl& function) {
 std::string TransactionUnit::read_lambda(const clang::LambdaExpr& lambda) {
   const FunctionDecl* function = lambda.getCallOperator();
   if (const clang::FunctionTemplateDecl* generic = lambda.getDependentCallOperator()) {
+    // Perhaps only a function calls it whose source is not read: then as it is written.
     const auto all = generic->specializations();
-    if (all.begin() == all.end()) return {};
-    function = *all.begin();
+    if (all.begin() != all.end()) function = *all.begin();
   }
-  if (function->isDependentContext() || !function->hasBody()) return {};
+  if (function->getDeclContext()->isDependentContext() || !function->hasBody()) return {};
   const tm::Position at = position(lambda.getBeginLoc());
   const std::string name = program_.functions[reading_->index].name + "::lambda@" +
                            std::to_string(at.line) + ":" + std::to_string(at.column) +

@@ -119,6 +119,8 @@ class TransactionUnit {
   NodeId closure(const clang::LambdaExpr& of);
   NodeId own_object(clang::SourceLocation at);
   NodeId negated_if(bool negated, NodeId id);
+  NodeId dependent(const clang::Expr& of);
+  NodeId dependent_object(const clang::Expr& of, const std::string& called, NodeId given);
   NodeId binary(const clang::BinaryOperator& of);
   NodeId operands(const clang::Expr* of);
   NodeId operands(llvm::ArrayRef<const clang::Expr*> list, clang::SourceLocation at);

@@ -115,6 +115,7 @@ std::optional<NodeId> TransactionUnit::captured(const clang::ValueDecl& of, Sour
 
 NodeId TransactionUnit::place(const Expr* of) {
   const SourceLocation at = of->getExprLoc();
+  if (of->isInstantiationDependent()) return deref(dependent(*of), at);
   if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(of)) return place(whole->getSubExpr());
   if (const auto* brackets = llvm::dyn_cast<clang::ParenExpr>(of)) {
     return place(brackets->getSubExpr());
@@ -404,6 +405,7 @@ NodeId TransactionUnit::binary(const clang::BinaryOperator& of) {
 
 NodeId TransactionUnit::value(const Expr* of) {
   const SourceLocation at = of->getExprLoc();
+  if (of->isInstantiationDependent()) return dependent(*of);
   if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(of)) return value(whole->getSubExpr());
   if (const auto* brackets = llvm::dyn_cast<clang::ParenExpr>(of)) {
     return value(brackets->getSubExpr());

@@ -308,7 +308,8 @@ NodeId TransactionUnit::statement(const Stmt* of) {
   if (const auto* tests = llvm::dyn_cast<clang::IfStmt>(of)) return if_statement(*tests);
   if (const auto* loops = llvm::dyn_cast<clang::WhileStmt>(of)) {
     clang::Expr::EvalResult result;
-    const bool endless = loops->getCond()->EvaluateAsRValue(result, context_) &&
+    const bool endless = !loops->getCond()->isValueDependent() &&
+                         loops->getCond()->EvaluateAsRValue(result, context_) &&
                          result.Val.isInt() && result.Val.getInt() != 0;
     NodeId condition = endless ? tm::kNoNode : value(loops->getCond());
     if (loops->getConditionVariable() != nullptr) {
@@ -319,7 +320,8 @@ NodeId TransactionUnit::statement(const Stmt* of) {
   }
   if (const auto* repeats = llvm::dyn_cast<clang::DoStmt>(of)) {
     clang::Expr::EvalResult result;
-    const bool known = repeats->getCond()->EvaluateAsRValue(result, context_) && result.Val.isInt();
+    const bool known = !repeats->getCond()->isValueDependent() &&
+                       repeats->getCond()->EvaluateAsRValue(result, context_) && result.Val.isInt();
     const NodeId body = statement(repeats->getBody());
     if (known && result.Val.getInt() == 0) {  // do { } while (0), with breaks perhaps
       return make(Kind::kLoop, at,

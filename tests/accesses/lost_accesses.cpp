@@ -57,8 +57,10 @@ struct Named {  // in the source
 
 // Locks, guards, what is waited for: what happens to them is no access.
 bool is_of_locks(clang::QualType type) {
-  if (type->isReferenceType() || type->isPointerType()) type = type->getPointeeType();
-  while (const auto* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
+  while (type->isReferenceType() || type->isPointerType() || type->isArrayType()) {
+    const auto* array = type->getAsArrayTypeUnsafe();
+    type = array != nullptr ? array->getElementType() : type->getPointeeType();
+  }
   const auto is_lock_name = [](llvm::StringRef name) {
     constexpr llvm::StringRef kWords[] = {"mutex", "lock", "cond", "pthread"};
     return std::ranges::any_of(kWords, [&](llvm::StringRef word) { return name.contains(word); });

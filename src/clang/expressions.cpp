@@ -123,7 +123,7 @@ Body::Value Body::variable(const VarDecl& of, Use use, SourceLocation at) {
   }
   const auto known = state_.variables.find(&of);
   if (known == state_.variables.end()) return opaque(type, core::kNoExpr);
-  const Value value = known->second.name.empty()
+  Value value = known->second.name.empty()
                           ? opaque(known->second.type, core::kNoExpr)
                           : Value{.id = name(known->second.name, at), .type = known->second.type};
   if (use != Use::kChange || !is_pointer_itself(of.getType())) return value;

@@ -194,9 +194,18 @@ std::optional<LockPath> Unit::accessor_path(const FunctionDecl& function, const 
              definition != nullptr && !is_foreign(function)) {
     const auto* body = llvm::dyn_cast_or_null<clang::CompoundStmt>(definition->getBody());
     const QualType type = function.getReturnType();
-    if (body != nullptr && body->size() == 1 &&
+    // Before it, at most the lock itself: static Mutex& mutex = *new Mutex;
+    const auto is_static = [](const clang::Stmt* of) {
+      const auto* declares = llvm::dyn_cast<clang::DeclStmt>(of);
+      const auto* variable = declares == nullptr || !declares->isSingleDecl()
+                                 ? nullptr
+                                 : llvm::dyn_cast<clang::VarDecl>(declares->getSingleDecl());
+      return variable != nullptr && variable->isStaticLocal();
+    };
+    if (body != nullptr && !body->body_empty() &&
+        std::all_of(body->body_begin(), body->body_end() - 1, is_static) &&
         (type->isReferenceType() || type->isPointerType())) {
-      const auto* returns = llvm::dyn_cast<clang::ReturnStmt>(body->body_front());
+      const auto* returns = llvm::dyn_cast<clang::ReturnStmt>(body->body_back());
       if (returns != nullptr && returns->getRetValue() != nullptr) {
         found = path(returns->getRetValue(), scope);
       }

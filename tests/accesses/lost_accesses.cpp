@@ -1,5 +1,6 @@
-// An oracle for the front ends for C++: every member and every global that a function names must be
-// in what they make of it, at the same line. What is lost is the worst kind of mistake: a field
+// An oracle for the front ends for C++: every member and every global that a function names, every
+// change of one, and for tomos infer every lock that is taken or given back, must be in what they
+// make of it, at the same line. What is lost is the worst kind of mistake: a field
 // that is changed looks as if it never were. Clang's own walk over the syntax tree knows nothing of
 // what a front end makes of it; names of members are compared, not what leads to them.
 //
@@ -90,6 +91,8 @@ bool is_never_changed(clang::QualType type) {
          (record != nullptr && record->isLambda());
 }
 
+constexpr llvm::StringRef kGuards[] = {"lock_guard", "scoped_lock", "shared_lock", "unique_lock"};
+
 class Visitor : public clang::RecursiveASTVisitor<Visitor> {
   using Base = clang::RecursiveASTVisitor<Visitor>;
 
@@ -177,6 +180,37 @@ class Visitor : public clang::RecursiveASTVisitor<Visitor> {
     return true;
   }
 
+  // Locks that are taken and given back.
+  bool VisitVarDecl(clang::VarDecl* of) {
+    const auto* record = of->getType()->getAsRecordDecl();
+    const auto* made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(
+        of->getInit() == nullptr ? nullptr : of->getInit()->IgnoreImplicit());
+    if (record == nullptr || made == nullptr || made->getNumArgs() == 0) return true;
+    const bool by_attribute = record->hasAttr<clang::ScopedLockableAttr>() &&
+                              made->getConstructor()->hasAttr<clang::AcquireCapabilityAttr>();
+    const bool is_std = made->getNumArgs() == 1 && record->isInStdNamespace() &&
+                        llvm::is_contained(kGuards, record->getNameAsString());
+    if (by_attribute || is_std) add("(lock)", "", of->getLocation());
+    return true;
+  }
+  bool VisitCallExpr(clang::CallExpr* of) {
+    const clang::FunctionDecl* callee = of->getDirectCallee();
+    if (callee == nullptr) return true;
+    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(callee);
+    const std::string name = callee->getNameAsString();
+    const bool is_std = method != nullptr && method->getParent()->isInStdNamespace() &&
+                        is_of_locks(context_.getRecordType(method->getParent()));
+    if (callee->hasAttr<clang::AcquireCapabilityAttr>() || (is_std && name == "lock") ||
+        name == "pthread_mutex_lock") {
+      add("(lock)", "", of->getBeginLoc());
+    }
+    if (callee->hasAttr<clang::ReleaseCapabilityAttr>() || (is_std && name == "unlock") ||
+        name == "pthread_mutex_unlock") {
+      add("(unlock)", "", of->getBeginLoc());
+    }
+    return true;
+  }
+
   bool VisitMemberExpr(clang::MemberExpr* of) {
     const auto* field = llvm::dyn_cast<clang::FieldDecl>(of->getMemberDecl());
     if (field != nullptr) add(*field, of->getMemberLoc());
@@ -230,22 +264,27 @@ class Visitor : public clang::RecursiveASTVisitor<Visitor> {
   }
 
   void add(const clang::ValueDecl& of, clang::SourceLocation at, const char* use = "") {
+    const clang::QualType type = of.getType();
+    if (is_foreign(of.getLocation()) || of.getIdentifier() == nullptr || is_never_changed(type) ||
+        is_of_locks(type)) {
+      return;
+    }
+    add(of.getNameAsString() + use, type.getAsString(), at);
+  }
+
+  void add(const std::string& name, const std::string& type, clang::SourceLocation at) {
     const clang::SourceManager& manager = context_.getSourceManager();
     const clang::SourceLocation written = manager.getFileLoc(at);
     at = manager.getExpansionLoc(at);
-    const clang::QualType type = of.getType();
-    if (function_ == nullptr || at.isInvalid() || is_foreign(of.getLocation()) ||
-        of.getIdentifier() == nullptr || is_never_changed(type) || is_of_locks(type)) {
-      return;
-    }
+    if (function_ == nullptr || at.isInvalid()) return;
     const auto file = manager.getFileEntryRefForID(manager.getFileID(at));
     if (!file) return;
     found_.insert({.place = {.file = file->getFileEntry().tryGetRealPathName().str(),
                              .line = manager.getExpansionLineNumber(at)},
                    .line_in_macro = manager.getExpansionLineNumber(written),
-                   .name = of.getNameAsString() + use,
+                   .name = name,
                    .function = function_->getQualifiedNameAsString(),
-                   .type = type.getAsString()});
+                   .type = type});
   }
 
   clang::ASTContext& context_;
@@ -328,6 +367,9 @@ Places accesses_of(const tomos::core::Program& program) {
   for (const tomos::core::Expr& expr : program.exprs) {
     using enum tomos::core::Expr::Kind;
     if (expr.kind == kField || expr.kind == kVariable) seen.add(expr.position, expr.name);
+    const bool locks = expr.kind == kSync || expr.kind == kLock || expr.kind == kTryLock;
+    if (locks) seen.add(expr.position, "(lock)");
+    if (expr.kind == kUnlock) seen.add(expr.position, "(unlock)");
     if (expr.kind == kAssign || expr.kind == kUpdate) {
       const tomos::core::Expr& place = program[expr.children[0]];
       seen.add(place.position, place.name, "=");
@@ -436,9 +478,10 @@ int main(int count, const char** arguments) {
       return at != seen.end() && at->second.contains(named.name);
     };
     if (is_at(named.place.line) || is_at(named.line_in_macro)) continue;
+    if (words[0] == "tm" && named.name.starts_with('(')) continue;
     ++lost;
-    fmt::print("{}:{}: {}, of type {}, in {}\n", named.place.file, named.place.line, named.name,
-               named.type, named.function);
+    fmt::print("{}:{}: {}{}{}, in {}\n", named.place.file, named.place.line, named.name,
+               named.type.empty() ? "" : ", of type ", named.type, named.function);
   }
   fmt::print("{} accesses, {} lost\n", found.size(), lost);
   return lost == 0 ? 0 : 1;

@@ -153,7 +153,24 @@ class Moving {
   Node* from_ = nullptr;
 };
 
+// A function that only returns a lock is that lock, also if it makes it.
+std::mutex& lock_of_log() {
+  static auto& mutex = *new std::mutex;
+  return mutex;
+}
+int logged = 0;
+void log_one() {
+  std::lock_guard held(lock_of_log());
+  ++logged;
+}
+void log_two() {
+  std::lock_guard held(lock_of_log());
+  logged += 2;
+}
+
 int main() {
+  log_one();
+  log_two();
   Pointers pointers;
   pointers.set(1);
   pointers.walk();

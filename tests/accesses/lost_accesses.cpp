@@ -1,8 +1,9 @@
 // An oracle for the front ends for C++: every member and every global that a function names, every
-// change of one, and for tomos infer every lock that is taken or given back, must be in what they
-// make of it, at the same line. What is lost is the worst kind of mistake: a field
-// that is changed looks as if it never were. Clang's own walk over the syntax tree knows nothing of
-// what a front end makes of it; names of members are compared, not what leads to them.
+// change of one, and for tomos infer every call of the project's functions and every lock that is
+// taken or given back, must be in what they make of it, at the same line. What is lost is the worst
+// kind of mistake: a field that is changed looks as if it never were. Clang's own walk over the
+// syntax tree knows nothing of what a front end makes of it; names of members are compared, not
+// what leads to them.
 //
 //   lost_accesses infer FILE... -- FLAGS    what tomos infer sees
 //   lost_accesses tm -p BUILD               what tomos tm sees of BUILD/compile_commands.json
@@ -204,6 +205,7 @@ class Visitor : public clang::RecursiveASTVisitor<Visitor> {
         name == "pthread_mutex_lock") {
       add("(lock)", "", of->getBeginLoc());
     }
+    if (is_called(*callee)) add(callee->getNameAsString() + "()", "", of->getExprLoc());
     if (callee->hasAttr<clang::ReleaseCapabilityAttr>() || (is_std && name == "unlock") ||
         name == "pthread_mutex_unlock") {
       add("(unlock)", "", of->getBeginLoc());
@@ -230,6 +232,19 @@ class Visitor : public clang::RecursiveASTVisitor<Visitor> {
   bool is_foreign(clang::SourceLocation at) const {
     const clang::SourceManager& manager = context_.getSourceManager();
     return at.isInvalid() || manager.isInSystemHeader(manager.getExpansionLoc(at));
+  }
+
+  // A function of the project by its name, which does not only do something to locks.
+  bool is_called(const clang::FunctionDecl& callee) const {
+    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&callee);
+    const bool is_plain = callee.getDeclName().isIdentifier() && callee.getBuiltinID() == 0;
+    return is_plain && !is_of_locks(callee.getReturnType()) &&
+           !callee.getNameAsString().starts_with("Assert") && !is_foreign(callee.getLocation()) &&
+           !is_left_out(callee) && (method == nullptr || !method->getParent()->isLambda()) &&
+           !callee.hasAttr<clang::AcquireCapabilityAttr>() &&
+           !callee.hasAttr<clang::ReleaseCapabilityAttr>() &&
+           !callee.hasAttr<clang::TryAcquireCapabilityAttr>() &&
+           !callee.hasAttr<clang::AssertCapabilityAttr>();
   }
 
   bool is_left_out(const clang::FunctionDecl& function) const {
@@ -344,6 +359,24 @@ std::string plain(std::string_view name) {
   return std::string(colon == std::string_view::npos ? name : name.substr(colon + 1));
 }
 
+// Of a function: n::(file.cpp)::f<int>(int) is f().
+std::string plain_function(std::string_view name) {
+  std::size_t begin = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    if (name[i] == '<') ++depth;
+    if (name[i] == '>') --depth;
+    if (depth > 0) continue;
+    if (name[i] == ':') begin = i + 1;
+    if (name[i] != '(') continue;
+    const std::size_t end = name.find(")::", i);
+    if (i != begin || end == std::string_view::npos) break;
+    i = end;
+  }
+  name.remove_prefix(begin);
+  return std::string(name.substr(0, name.find_first_of("<("))) + "()";
+}
+
 class Seen {
  public:
   explicit Seen(const std::vector<std::string>& files) {
@@ -351,9 +384,11 @@ class Seen {
   }
   template <class Position>
   void add(const Position& at, std::string_view name, const char* use = "") {
-    if (at.line != 0) {
-      places_[{.file = files_[at.file], .line = at.line}].insert(plain(name) + use);
-    }
+    add_as(at, plain(name) + use);
+  }
+  template <class Position>
+  void add_as(const Position& at, const std::string& name) {
+    if (at.line != 0) places_[{.file = files_[at.file], .line = at.line}].insert(name);
   }
   Places take() { return std::move(places_); }
 
@@ -369,6 +404,7 @@ Places accesses_of(const tomos::core::Program& program) {
     if (expr.kind == kField || expr.kind == kVariable) seen.add(expr.position, expr.name);
     const bool locks = expr.kind == kSync || expr.kind == kLock || expr.kind == kTryLock;
     if (locks) seen.add(expr.position, "(lock)");
+    if (expr.kind == kCall) seen.add_as(expr.position, plain_function(expr.name));
     if (expr.kind == kUnlock) seen.add(expr.position, "(unlock)");
     if (expr.kind == kAssign || expr.kind == kUpdate) {
       const tomos::core::Expr& place = program[expr.children[0]];
@@ -478,7 +514,7 @@ int main(int count, const char** arguments) {
       return at != seen.end() && at->second.contains(named.name);
     };
     if (is_at(named.place.line) || is_at(named.line_in_macro)) continue;
-    if (words[0] == "tm" && named.name.starts_with('(')) continue;
+    if (words[0] == "tm" && named.name.ends_with(')')) continue;
     ++lost;
     fmt::print("{}:{}: {}{}{}, in {}\n", named.place.file, named.place.line, named.name,
                named.type.empty() ? "" : ", of type ", named.type, named.function);

@@ -124,8 +124,8 @@ Body::Value Body::variable(const VarDecl& of, Use use, SourceLocation at) {
   const auto known = state_.variables.find(&of);
   if (known == state_.variables.end()) return opaque(type, core::kNoExpr);
   Value value = known->second.name.empty()
-                          ? opaque(known->second.type, core::kNoExpr)
-                          : Value{.id = name(known->second.name, at), .type = known->second.type};
+                    ? opaque(known->second.type, core::kNoExpr)
+                    : Value{.id = name(known->second.name, at), .type = known->second.type};
   if (use != Use::kChange || !is_pointer_itself(of.getType())) return value;
   // Where it leads to afterwards nobody knows.
   const auto stands_for = pointers_.find(&of);

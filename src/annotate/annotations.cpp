@@ -102,7 +102,9 @@ class Collector {
     const auto each = [&](Kind kind, const std::vector<core::LockId>& locks, std::size_t given) {
       for (std::size_t i = given; i < locks.size(); ++i) {
         if (is_ghost(locks[i])) continue;
-        const bool unsaid = std::ranges::find(of.unsaid, locks[i]) != of.unsaid.end();
+        // Who gives it back says so already.
+        const bool unsaid = std::ranges::find(of.unsaid, locks[i]) != of.unsaid.end() ||
+                            std::ranges::find(of.releases, locks[i]) != of.releases.end();
         if (kind == Kind::kRequires && unsaid) continue;
         Annotation made = {
             .kind = kind, .argument = {}, .of = shown(of), .at = of.end, .of_lambda = is_lambda};

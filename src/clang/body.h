@@ -175,6 +175,7 @@ class Body {
   void assert_held(const std::vector<LockPath>& locks);
   void lock_step(core::Expr::Kind kind, const LockPath& path, clang::SourceLocation at,
                  bool is_shared = false);
+  bool is_more_than_lock(const clang::FunctionDecl& callee, const LockCall& does);
   bool lock_effect(const clang::CallExpr& call);
   void change_guard(const clang::VarDecl& variable, LockCall::Kind kind, bool gives_up,
                     clang::SourceLocation at);

@@ -399,12 +399,27 @@ class Seen {
 
 Places accesses_of(const tomos::core::Program& program) {
   Seen seen(program.files);
+  std::set<std::string> taking;  // functions that say so
+  std::set<std::string> giving;
+  const auto note = [&](const std::vector<tomos::core::Method>& methods) {
+    for (const tomos::core::Method& of : methods) {
+      if (!of.acquires.empty()) taking.insert(plain_function(of.name));
+      if (!of.releases.empty()) giving.insert(plain_function(of.name));
+    }
+  };
+  for (const tomos::core::Class& of : program.classes) note(of.methods);
+  note(program.functions);
   for (const tomos::core::Expr& expr : program.exprs) {
     using enum tomos::core::Expr::Kind;
     if (expr.kind == kField || expr.kind == kVariable) seen.add(expr.position, expr.name);
     const bool locks = expr.kind == kSync || expr.kind == kLock || expr.kind == kTryLock;
     if (locks) seen.add(expr.position, "(lock)");
-    if (expr.kind == kCall) seen.add_as(expr.position, plain_function(expr.name));
+    if (expr.kind == kCall) {
+      const std::string called = plain_function(expr.name);
+      seen.add_as(expr.position, called);
+      if (taking.contains(called)) seen.add(expr.position, "(lock)");
+      if (giving.contains(called)) seen.add(expr.position, "(unlock)");
+    }
     if (expr.kind == kUnlock) seen.add(expr.position, "(unlock)");
     if (expr.kind == kAssign || expr.kind == kUpdate) {
       const tomos::core::Expr& place = program[expr.children[0]];

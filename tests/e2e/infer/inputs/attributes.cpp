@@ -106,3 +106,31 @@ class Store {
   int uses_ ATTRIBUTE(guarded_var) = 0;
   Entry entry_;
 };
+
+// Takes a lock and gives it back, and does more: nothing that calls it is atomic.
+class Session {
+ public:
+  void begin() ATTRIBUTE(acquire_capability(mu_)) {
+    ++begun_;
+    mu_.Lock();
+  }
+  void end() ATTRIBUTE(release_capability(mu_)) {
+    mu_.Unlock();
+    ++begun_;
+  }
+  void run() {
+    begin();
+    ++runs_;
+    end();
+  }
+  void run_again() {
+    begin();
+    ++runs_;
+    end();
+  }
+
+ private:
+  Mutex mu_;
+  int begun_ = 0;
+  int runs_ = 0;
+};

@@ -119,15 +119,24 @@ core::Class& Unit::class_of(const std::string& name) {
 
 void Unit::define(const RecordDecl& of, const std::string& name) {
   const bool known = classes_.contains(name);
-  if (known && program.classes[classes_[name]].position.line != 0) return;
+  if (known && program.classes[classes_[name]].position.line != 0) {
+    define_again(of, name);
+    return;
+  }
   class_of(name);
   const RecordDecl* record = of.getDefinition();
   if (record == nullptr) return;
   class_of(name).position = position(record->getLocation());
+  // C reaches objects through the lists that they are in.
+  class_of(name).is_kept |= !context.getLangOpts().CPlusPlus;
   if (const auto* of_class = llvm::dyn_cast<CXXRecordDecl>(record)) {
     for (const clang::CXXBaseSpecifier& base : of_class->bases()) {
       const core::Type above = type_of(base.getType());
       if (above.name != "int" && above.name != name) class_of(name).bases.push_back(above);
+      // Whoever keeps that knows nothing of this class.
+      const auto* foreign = base.getType()->getAsCXXRecordDecl();
+      class_of(name).is_kept |= above.name == "int" && foreign != nullptr &&
+                                foreign->hasDefinition() && foreign->isPolymorphic();
     }
   }
   for (const clang::Decl* decl : record->decls()) {
@@ -148,10 +157,27 @@ void Unit::define(const RecordDecl& of, const std::string& name) {
   }
 }
 
+// Another instantiation of a template that is there already keeps other objects.
+void Unit::define_again(const RecordDecl& of, const std::string& name) {
+  if (!llvm::isa<clang::ClassTemplateSpecializationDecl>(of)) return;
+  const RecordDecl* record = of.getDefinition();
+  if (record == nullptr || !instances_.insert(record).second) return;
+  for (const clang::FieldDecl* field : record->fields()) {
+    const std::vector<std::string> keeps = objects_in(field->getType());
+    std::vector<core::Field>& fields = class_of(name).fields;
+    const auto at = std::ranges::find(fields, field_name(*field), &core::Field::name);
+    if (at == fields.end()) continue;
+    for (const std::string& one : keeps) {
+      if (std::ranges::find(at->keeps, one) == at->keeps.end()) at->keeps.push_back(one);
+    }
+  }
+}
+
 // A field or a global, without its name.
 core::Field Unit::shared(const clang::ValueDecl& decl, QualType type) {
   core::Field made = {.type = type_of(type),
                       .is_pointer = is_pointer(type),
+                      .keeps = objects_in(type),
                       .position = position(decl.getLocation()),
                       .end = position(place_of(decl, context))};
   if (made.type.name == "void") made.type.name = "int";

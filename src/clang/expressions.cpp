@@ -392,6 +392,11 @@ Body::Value Body::expr(const Expr* of, Use use) {
         return {.id = function_in(of) != nullptr ? callback(of, {}, Runs::kLater)
                                                  : expr(cast->getSubExpr(), Use::kRead).id};
       }
+      // As what it goes on from here nobody knows.
+      if (cast->getCastKind() == clang::CK_BitCast ||
+          cast->getCastKind() == clang::CK_PointerToIntegral) {
+        unit_.keep(cast->getSubExpr()->getType());
+      }
       const core::Type type = unit_.type_of(of->getType());
       const clang::UnaryOperator* address = address_in(cast->getSubExpr());
       if (address != nullptr && use == Use::kRead && of->getType()->isPointerType() &&

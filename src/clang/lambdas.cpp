@@ -286,6 +286,14 @@ ExprId Body::run_callback(const Expr* of, llvm::ArrayRef<const Expr*> after, Run
     if (method != nullptr && home.is_static) callee = home.class_name + "::" + home.name;
     called = make(Kind::kCall, at, std::move(children), callee);
   }
+  if (runs == Runs::kLater) {  // by whom, and what becomes of what it knows?
+    for (const Expr* argument : after) unit_.keep(argument->getType());
+    if (const LambdaExpr* lambda = lambda_in(of)) {
+      for (const clang::FieldDecl* captured : lambda->getLambdaClass()->fields()) {
+        unit_.keep(captured->getType());
+      }
+    }
+  }
   if (called == core::kNoExpr) return called;
   if (runs == Runs::kOnce) return called;
   if (runs == Runs::kLater) return make(Kind::kFork, at, {called});

@@ -131,6 +131,10 @@ class Unit {
   bool owns_value(clang::QualType type);
   bool is_foreign_object(clang::QualType type);  // a container, a string...
   bool derives(const std::string& name, const std::string& from) const;
+  // Classes of the objects that something of this type contains or leads to; they may be kept by
+  // somebody whom the core program does not show.
+  std::vector<std::string> objects_in(clang::QualType type);
+  void keep(clang::QualType type);
 
   // Locks.
   std::optional<LockPath> path(const clang::Expr* of, const Scope& scope);
@@ -183,6 +187,7 @@ class Unit {
   void read_all(const clang::DeclContext& of);
   void read_function(const clang::FunctionDecl& function);
   void define(const clang::RecordDecl& record, const std::string& name);
+  void define_again(const clang::RecordDecl& record, const std::string& name);
   core::Field shared(const clang::ValueDecl& decl, clang::QualType type);
   std::string qualifier(const clang::DeclContext* context);
   std::string own_file(const clang::Decl& decl);
@@ -207,6 +212,7 @@ class Unit {
   std::map<const clang::Decl*, std::string> names_;
   std::map<const clang::RecordDecl*, bool> lock_classes_;
   std::map<const clang::RecordDecl*, bool> guard_classes_;
+  std::set<const clang::RecordDecl*> instances_;  // of templates, whose fields were looked at
   std::set<const clang::FunctionDecl*> read_;
   unsigned accessor_depth_ = 0;
 };

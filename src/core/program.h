@@ -139,6 +139,7 @@ struct Field {  // or a global
   bool is_borrowed = false;  // a plain pointer or reference: it may be somebody else's
   bool is_role = false;      // a lock that nobody acquires: a thread that its holders run in
   bool is_own_lock = false;  // a lock of the project's making: who knows whether it can be retaken
+  std::vector<std::string> keeps;  // classes of the objects in it, or that something in it leads to
   Position position;
   Position end;  // where an annotation would stand in the source; unknown in a macro
 };
@@ -187,6 +188,7 @@ struct Class {
   std::vector<Type> bases;
   std::vector<Field> fields;
   std::vector<Method> methods;
+  bool is_kept = false;  // somebody may know of its objects whom no field or global shows
   Position position;
 };
 

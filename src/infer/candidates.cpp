@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/any_object.h"
+#include "infer/reach.h"
 
 namespace tomos::infer {
 
@@ -47,53 +48,12 @@ Candidates::Candidates(Locks& locks, Classes& classes, const Flow& flow,
       requirements_(requirements),
       for_ghosts_(for_ghosts),
       global_locks_(locks, classes, flow),
+      reached_(reached_classes(locks, classes, flow)),
       at_entry_(requirements.held_at_entry()) {
   for (const Field* field : flow.lock_fields) {
     const Class* owner = classes.owner(*field);
     if (owner != nullptr && !field->is_static) {
       owners_of_any_.emplace(core::of_any(locks, owner->name, field->name), owner);
-    }
-  }
-  find_shared();
-}
-
-void Candidates::find_shared() {
-  std::set<const Class*> confined;
-  // What the methods of a class do to their own object says nothing.
-  const auto see = [&](const Class* of, MethodId by, bool unshared, bool on_this) {
-    const Class* user = by == kMain ? nullptr : classes_[by].owner;
-    const bool inside = on_this && of != nullptr && user != nullptr && is_above(*of, *user);
-    if (of != nullptr && !inside) (unshared ? confined : shared_).insert(of);
-  };
-  const LockId self = locks_.variable("this");
-  for (const Access& access : flow_.accesses) {
-    if (access.field->is_static) continue;
-    see(classes_.owner(*access.field), access.method, access.unshared,
-        access.theta.find("this") == self);
-  }
-  for (const CallSite& site : flow_.calls) {
-    const MethodOf& callee = classes_[site.callee];
-    if (callee.method->kind == core::Method::Kind::kConstructor) continue;
-    see(callee.owner, site.caller, site.unshared, site.on_this);
-  }
-  for (const MethodId method : flow_.leaking) {
-    if (method != kMain) shared_.insert(classes_[method].owner);
-  }
-  // What is used by nobody here is used by others.
-  for (const Class& of : classes_.program().classes) {
-    if (!confined.contains(&of)) shared_.insert(&of);
-  }
-  // A base is seen when an object is, and the other way round.
-  for (bool more = true; more;) {
-    more = false;
-    for (const Class& of : classes_.program().classes) {
-      for (const Type& type : of.bases) {
-        const Class* base = classes_.find(type.name);
-        if (base == nullptr || shared_.contains(base) == shared_.contains(&of)) continue;
-        shared_.insert(base);
-        shared_.insert(&of);
-        more = true;
-      }
     }
   }
 }
@@ -114,7 +74,7 @@ std::vector<LockId> Candidates::of(const Field& field, const Class* owner,
   if (of_object) {
     std::erase_if(found, [&](LockId lock) {
       if (!class_cost(*owner, lock)) return false;
-      if (!shared_.contains(owner)) return true;
+      if (!reached_.contains(owner)) return true;
       if (global_locks_.contain(lock)) {
         if (global_locks_.are_only_asserted(*owner, lock)) return true;
         if (GlobalLocks::are_needed_by(*owner, lock)) return false;
@@ -181,16 +141,12 @@ void Candidates::add_held(const Class* owner, bool of_object, const Access& acce
 bool Candidates::is_locked(const Class& of) const {
   return std::ranges::any_of(flow_.locked_classes, [&](const std::string& name) {
     const Class* locked = classes_.find(name);
-    return locked != nullptr && (is_above(of, *locked) || is_above(*locked, of));
+    return locked != nullptr && is_kin(of, *locked);
   });
 }
 
-bool Candidates::is_above(const Class& of, const Class& below) const {
-  if (&of == &below) return true;
-  return std::ranges::any_of(below.bases, [&](const Type& base) {
-    const Class* next = classes_.find(base.name);
-    return next != nullptr && is_above(of, *next);
-  });
+bool Candidates::is_kin(const Class& one, const Class& other) const {
+  return classes_.inherits(one, other.name) || classes_.inherits(other, one.name);
 }
 
 bool Candidates::is_part(const Class& of, LockId of_any) const {
@@ -198,7 +154,7 @@ bool Candidates::is_part(const Class& of, LockId of_any) const {
   if (at == owners_of_any_.end()) return false;
   const Class& owner = *at->second;
   // Of one's own class it would be another object's lock.
-  if (is_above(owner, of) || is_above(of, owner)) return false;
+  if (is_kin(of, owner)) return false;
   return of.name.starts_with(owner.name + "::") && global_locks_.are_known_to(of, of_any);
 }
 

@@ -46,8 +46,6 @@ class Candidates {
  private:
   // Whether a class has to do with a lock of the class that it is inside: its methods acquire it.
   bool is_part(const core::Class& of, LockId of_any) const;
-  // Classes whose objects nobody shows to anybody else: they are made, used and forgotten.
-  void find_shared();
   // What happens to be held once proves nothing.
   bool is_held_often(const core::Class& owner, LockId lock, const Accesses& accesses) const;
 
@@ -55,7 +53,8 @@ class Candidates {
   void add_held(const core::Class* owner, bool of_object, const Access& access,
                 std::set<LockId>& to) const;
   bool is_locked(const core::Class& of) const;
-  bool is_above(const core::Class& of, const core::Class& below) const;
+  // Whether one of them is derived from the other, or is it.
+  bool is_kin(const core::Class& one, const core::Class& other) const;
 
   Locks& locks_;
   Classes& classes_;
@@ -63,7 +62,7 @@ class Candidates {
   const Requirements& requirements_;
   const std::set<const core::Field*>* for_ghosts_;
   GlobalLocks global_locks_;
-  std::set<const core::Class*> shared_;
+  std::set<const core::Class*> reached_;
   std::vector<std::set<LockId>> at_entry_;              // of each method
   std::map<LockId, const core::Class*> owners_of_any_;  // of the locks of any object
 };

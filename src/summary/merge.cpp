@@ -32,6 +32,14 @@ core::LockId copy_lock(const core::Locks& from, core::LockId id, core::Locks& to
   return core::Locks::kUnknown;
 }
 
+// A few, so looked through.
+template <class T>
+void unite(std::vector<T>& into, const std::vector<T>& with) {
+  for (const T& one : with) {
+    if (std::ranges::find(into, one) == into.end()) into.push_back(one);
+  }
+}
+
 }  // namespace
 
 // Bodies are copied only when they are kept: a header's are in every unit.
@@ -97,6 +105,7 @@ struct Merger::Mover {
       return;
     }
     core::Field& into = all[at->second];
+    unite(into.keeps, made.keeps);
     if (into.guard.kind == core::Guard::Kind::kUnset || (made.is_given && !into.is_given)) {
       const core::Field other = moved(made);
       into.guard = other.guard;
@@ -142,9 +151,8 @@ void Merger::add_class(const core::Class& made, Mover& mover) {
     into.position = made.position;
     mover.move(into.position);
   }
-  for (const core::Type& base : made.bases) {
-    if (std::ranges::find(into.bases, base) == into.bases.end()) into.bases.push_back(base);
-  }
+  unite(into.bases, made.bases);
+  into.is_kept |= made.is_kept;
   std::map<std::string, std::size_t> names;
   for (std::size_t i = 0; i < into.fields.size(); ++i) names.emplace(into.fields[i].name, i);
   for (const core::Field& field : made.fields) mover.add(into.fields, names, field);

@@ -175,7 +175,7 @@ void pass(Stream& stream, core::Parameter& of) {
 template <class Stream>
 void pass(Stream& stream, core::Field& of) {
   auto& [type, name, display, guard, is_given, is_pt_given, is_constant, is_static, is_pointer,
-         is_borrowed, is_role, is_own_lock, position, end] = of;
+         is_borrowed, is_role, is_own_lock, keeps, position, end] = of;
   pass(stream, type);
   pass(stream, name);
   pass(stream, display);
@@ -189,6 +189,7 @@ void pass(Stream& stream, core::Field& of) {
   pass(stream, is_borrowed);
   pass(stream, is_role);
   pass(stream, is_own_lock);
+  pass(stream, keeps);
   pass(stream, position);
   pass(stream, end);
 }
@@ -223,13 +224,14 @@ void pass(Stream& stream, core::Method& of) {
 
 template <class Stream>
 void pass(Stream& stream, core::Class& of) {
-  auto& [name, display, ghosts, bases, fields, methods, position] = of;
+  auto& [name, display, ghosts, bases, fields, methods, is_kept, position] = of;
   pass(stream, name);
   pass(stream, display);
   pass(stream, ghosts);
   pass(stream, bases);
   pass(stream, fields);
   pass(stream, methods);
+  pass(stream, is_kept);
   pass(stream, position);
 }
 

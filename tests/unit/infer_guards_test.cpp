@@ -314,6 +314,35 @@ TEST(InferGuards, ConfinedObjects) {
   EXPECT_EQ(guard(shared, "Maker.n"), "g");
 }
 
+// So does one that is passed around, as long as nobody keeps it.
+TEST(InferGuards, ReachedObjects) {
+  const auto guard_in = [&](const std::string& more, const std::string& base = "") {
+    const std::string used =
+        "mutex g; int done;"
+        "class Work " +
+        base +
+        " { int n;"
+        "  void go() { synchronized (g) { this.n += 1; this.n += 1; this.n += 1; done += 1; } }"
+        "  int get() { synchronized (g) { this.n += 1; this.n += 1; return this.n + done; } } }"
+        "int f() { let w = new Work(); return use(w); }"
+        "int use(Work w) { w.go(); return w.get(); }";
+    return guard(infer_all(used + more), "Work.n");
+  };
+  EXPECT_EQ(guard_in(""), "none");
+  EXPECT_EQ(guard_in("Work last;"), "g");
+  EXPECT_EQ(guard_in("class Queue { Work first; }"), "g");  // that others make
+  const std::string queue =
+      "class Queue { Work first; } int h() { let q = new Queue(); return 0; }";
+  EXPECT_EQ(guard_in(queue), "none");  // nobody keeps that either
+  EXPECT_EQ(guard_in(queue + "Queue all;"), "g");
+  EXPECT_EQ(guard_in(queue + "class Long extends Queue { } Long all;"), "g");
+  EXPECT_EQ(guard_in("class Home { static Work last; }"), "g");
+  EXPECT_EQ(guard_in("int h() { let w = new Work(); fork use(w); return 0; }"), "g");
+  // By what its base is known as.
+  EXPECT_EQ(guard_in("class Task { } Task next;", "extends Task"), "g");
+  EXPECT_EQ(guard_in("class Task { }", "extends Task"), "none");
+}
+
 // What all callers hold, if only they can be callers, is counted on.
 TEST(InferGuards, Conventions) {
   core::Program program = *core::parse(

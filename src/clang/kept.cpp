@@ -41,8 +41,10 @@ class Objects {
     if (of_class != nullptr && of_class->isLambda()) {
       for (const clang::FieldDecl* captured : record.fields()) look(captured->getType());
     } else if (!unit_.is_foreign(record)) {
-      const core::Type type = unit_.type_of(unit_.context.getRecordType(&record));
-      if (type.name != "int" && !unit_.is_lock_class(record)) found.insert(type.name);
+      const QualType own = unit_.context.getRecordType(&record);
+      const core::Type type = unit_.type_of(own);
+      // A pointer class that leads to a lock is one, too.
+      if (type.name != "int" && !unit_.lock_type(own)) found.insert(type.name);
     }
   }
 

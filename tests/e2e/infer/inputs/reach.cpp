@@ -70,6 +70,27 @@ struct Shortly {
 
 int work(Shortly& with) { return use(with.works[0]); }
 
+// A pointer class that leads to a lock: what is captured is a lock, no class of objects.
+template <class T>
+class Pointer {
+ public:
+  explicit Pointer(T* of) : of_(of) {}
+  T* operator->() const { return of_; }
+  T& operator*() const { return *of_; }
+
+ private:
+  T* of_;
+};
+
+int use_lock() {
+  Pointer<std::mutex> lock(&all);
+  std::function<int()> later = [&lock] {
+    std::lock_guard held(*lock);
+    return ++done;
+  };
+  return later();
+}
+
 void keep(void* what);
 void keep(std::uintptr_t what);
 
@@ -102,5 +123,5 @@ int main() {
   sum += use(by_base);
   runs.join();
   other.join();
-  return sum;
+  return sum + use_lock();
 }

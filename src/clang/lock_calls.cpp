@@ -152,7 +152,6 @@ void Body::assert_held(const std::vector<LockPath>& locks) {
   }
 }
 
-// True: the call was one that locks, unlocks or waits, and is done.
 // A function that takes or gives back a lock and may do more: its declaration in the core says the
 // first, its body the rest. Which lock must be plain without its arguments.
 bool Body::is_more_than_lock(const clang::FunctionDecl& callee, const LockCall& does) {
@@ -180,6 +179,7 @@ bool Body::is_more_than_lock(const clang::FunctionDecl& callee, const LockCall& 
   return count == known.acquires.size() + known.releases.size();
 }
 
+// True: the call was one that locks, unlocks or waits, and is done.
 bool Body::lock_effect(const clang::CallExpr& call) {
   const clang::FunctionDecl* called = call.getDirectCallee();
   if (called != nullptr && is_of_std(*called) && plain_name(*called) == "lock" &&

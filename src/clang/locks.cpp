@@ -251,6 +251,24 @@ bool Unit::is_reader_guard(const clang::CXXConstructorDecl& made) {
   return definition != nullptr && has_reader_lock(definition->getBody());
 }
 
+// The variable that is the guard, also where it is asked for the one of the standard library that
+// it wraps: wait(guard.native_handle()).
+const clang::VarDecl* Unit::guard_in(const Expr* of) {
+  of = core_of(of);
+  if (const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(of)) {
+    const Expr* object = call->getImplicitObjectArgument();
+    const RecordDecl* given = object_type(call->getType())->getAsRecordDecl();
+    const bool is_part = call->getNumArgs() == 0 && given != nullptr && is_guard_class(*given);
+    return is_part && object != nullptr ? guard_in(object) : nullptr;
+  }
+  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of);
+  const auto* guard =
+      reference == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+  const RecordDecl* record =
+      guard == nullptr ? nullptr : object_type(guard->getType())->getAsRecordDecl();
+  return record != nullptr && is_guard_class(*record) ? guard : nullptr;
+}
+
 // The locks that a guard is made for, where it is made to hold them.
 std::vector<LockPath> Unit::guard_paths(const clang::CXXConstructExpr& made, const Scope& outer) {
   const std::vector<const Expr*> arguments(made.arg_begin(), made.arg_end());
@@ -356,9 +374,7 @@ std::optional<LockCall> Unit::lock_call(const clang::CallExpr& call, const Scope
 
   // A guard that is told to: its locks are known to whoever follows the guard.
   if (method != nullptr && object != nullptr && is_guard_class(*method->getParent())) {
-    const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(core_of(object));
-    const auto* guard =
-        reference == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+    const clang::VarDecl* guard = guard_in(object);
     std::optional<LockCall::Kind> kind;
     if (callee->hasAttr<clang::ReleaseCapabilityAttr>() ||
         is_one_of(name, {"unlock", "Unlock", "release", "Release", "unlock_shared"})) {
@@ -413,20 +429,14 @@ std::optional<LockCall> Unit::lock_call(const clang::CallExpr& call, const Scope
       llvm::StringRef(method->getParent()->getNameAsString()).contains_insensitive("cond") ||
       is_condition_class(*method->getParent());
   if (condition && llvm::StringRef(name).contains_insensitive("wait") && !arguments.empty()) {
-    LockCall made = {.kind = LockCall::Kind::kWait};
-    const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(core_of(arguments[0]));
-    const auto* guard =
-        reference == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
-    const RecordDecl* record =
-        guard == nullptr ? nullptr : guard->getType().getNonReferenceType()->getAsRecordDecl();
-    if (record != nullptr && is_guard_class(*record)) {
-      made.guard = guard;
-      return made;
-    }
-    if (lock_type(arguments[0]->getType())) {
+    LockCall made = {.kind = LockCall::Kind::kWait, .guard = guard_in(arguments[0])};
+    if (made.guard != nullptr) return made;
+    const bool is_lock = lock_type(arguments[0]->getType()).has_value();
+    if (is_lock) {
       if (const auto lock = path(arguments[0], scope)) made.locks.push_back(*lock);
-      return made;
     }
+    // Whatever it waits with, it asks its predicate here.
+    if (is_lock || is_of_std(*method)) return made;
   }
   return std::nullopt;
 }

@@ -122,6 +122,7 @@ class Unit {
   std::optional<std::string> lock_type(clang::QualType type);
   bool is_lock_class(const clang::RecordDecl& record);
   bool is_guard_class(const clang::RecordDecl& record);  // RAII
+  const clang::VarDecl* guard_in(const clang::Expr* of);
   static bool is_reader_guard(const clang::CXXConstructorDecl& made);
   bool owns_locks(const clang::RecordDecl& record);
   bool is_condition_class(const clang::RecordDecl& record);

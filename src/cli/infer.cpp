@@ -235,10 +235,14 @@ void add_to(Inferred::Count& into, infer::Basic basic) {
   if (basic <= infer::Basic::kAtomic) ++into.atomic;
 }
 
+// What stands in no file is made up: calls of what has no source, waits with unknown locks.
+bool is_of_source(unsigned line) { return line != 0; }
+
 // Without atomicities: what they require.
 void add_methods(Inferred& into, const core::Program& program,
                  const std::vector<core::Method>& methods) {
   for (const core::Method& method : methods) {
+    if (!is_of_source(method.position.line)) continue;
     Inferred::Method made = {.name = shown_name(method.display, method.name),
                              .atomicity = "unknown",
                              .required = {},
@@ -281,6 +285,7 @@ Inferred inferred_of(const core::Program& program, const infer::Inference& infer
     add_methods(made, program, program.functions);
   }
   for (const infer::MethodAtomicity& method : inference.methods) {
+    if (!is_of_source(method.location.line)) continue;
     made.methods.push_back({.name = method.name,
                             .atomicity = method.atomicity,
                             .required = {},

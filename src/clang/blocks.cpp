@@ -103,9 +103,14 @@ ExprId Body::read() {
   return block(
       [&] {
         for (const clang::ParmVarDecl* parameter : function_.parameters()) {
-          core::Type type = unit_.type_of(parameter->getType());
-          if (type.name == "int" || type.name == "void") continue;
-          if (makes) {
+          core::Type type = unit_.parameter_type(*parameter);
+          if (type.name == "int") continue;
+          if (unit_.is_guard_parameter(*parameter)) {
+            if (makes) continue;
+            be_given(
+                *parameter,
+                unit_.method_at(home_).parameters[captured + parameter->getFunctionScopeIndex()]);
+          } else if (makes) {
             state_.variables[parameter] = {.name = "x", .type = type};
             bind(*parameter, null(parameter->getLocation()), parameter->getLocation());
           } else {

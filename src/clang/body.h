@@ -90,6 +90,7 @@ class Body {
     bool tried = false;      // whether it is held is still to be asked
     bool inverted = false;   // unlocks first, and locks again at the end
     bool by_block = false;   // never told anything: a synchronized block
+    bool is_lent = false;    // whoever made it gives back what it holds in the end
     bool is_shared = false;  // a reader's
   };
   struct Variable {
@@ -146,9 +147,13 @@ class Body {
   void release_guards(std::size_t from_block, clang::SourceLocation at);
   void diverge(clang::SourceLocation at);
   std::optional<Try> tried(const clang::Expr* condition);
+  std::optional<bool> known_to_hold(const clang::Expr* condition);
   ExprId test_of(const clang::Expr* condition);
   bool holds_try(const clang::Expr* condition);
   bool is_told(const clang::VarDecl& guard, const clang::Stmt* in) const;
+  bool is_passed_on(const clang::VarDecl& guard, const clang::CallExpr& call) const;
+  void be_given(const clang::ParmVarDecl& guard, const core::Parameter& lock);
+  ExprId guard_argument(const clang::Expr& argument, const core::Type& type);
 
   // Blocks and ways.
   ExprId block(const Part& part, clang::SourceLocation end, bool is_loop = false);

@@ -183,6 +183,11 @@ Body::Value Body::project_call(const FunctionDecl& callee, const clang::CallExpr
       continue;
     }
     if (is_uncounted(argument, callee, i)) before.push_back(unknown_step(argument, at));
+    if (i < count && unit_.method_at(home).parameters[i].is_guard) {
+      const core::Type type = unit_.method_at(home).parameters[i].type;
+      children.push_back(guard_argument(*argument, type));
+      continue;
+    }
     const Use use = i < callee.getNumParams() ? use_for(callee, i) : Use::kRead;
     const Value value = argument_value(*argument, use);
     if (i < count) {

@@ -317,14 +317,13 @@ Unit::Home Unit::declare(const FunctionDecl& of) {
   if (makes || made.kind == core::Method::Kind::kDestructor) made.result = {.name = "void"};
   if (!makes) {
     for (const clang::ParmVarDecl* parameter : function->parameters()) {
-      core::Type type = type_of(parameter->getType());
-      if (type.name == "void") type.name = "int";
       made.parameters.push_back(
-          {.type = std::move(type),
+          {.type = parameter_type(*parameter),
            .name = Body::parameter_name(*parameter),
            .display = first_name(*function, *parameter),
            .is_pointer = is_pointer(parameter->getType()),
            .is_constant = is_left_alone(*function, parameter->getFunctionScopeIndex()),
+           .is_guard = is_guard_parameter(*parameter),
            .position = position(parameter->getLocation())});
     }
   }

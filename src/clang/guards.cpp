@@ -170,6 +170,8 @@ void Body::declaration(const VarDecl& variable) {
 // Whether anything but a wait uses the guard after it was made.
 bool Body::is_told(const VarDecl& guard, const Stmt* in) const {
   if (in == nullptr) return false;
+  const auto* passes = llvm::dyn_cast<clang::CallExpr>(in);
+  if (passes != nullptr && is_passed_on(guard, *passes)) return true;
   const auto is_guard = [&](const Expr* of) {
     const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of->IgnoreParenCasts());
     return reference != nullptr && reference->getDecl() == &guard;

@@ -122,27 +122,42 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
     const VarDecl* variable;
     const Expr* init;  // of one that it declares itself
     core::Type type;
+    const Guard* guard;  // what it does to that, it does to the lock
   };
   std::vector<Captured> captured;
   for (const clang::LambdaCapture& capture : lambda.captures()) {
     if (!capture.capturesVariable()) continue;
     const auto* variable_of = llvm::dyn_cast<VarDecl>(capture.getCapturedVar());
     if (variable_of == nullptr || variable_of->hasGlobalStorage()) continue;
-    const core::Type type = unit_.type_of(variable_of->getType());
+    core::Type type = unit_.type_of(variable_of->getType());
+    const auto guard = state_.guards.find(variable_of);
+    const bool is_guard = guard != state_.guards.end() && !guard->second.by_block &&
+                          guard->second.locks.size() == 1 &&
+                          capture.getCaptureKind() == clang::LCK_ByRef;
+    if (is_guard) type = guard->second.locks[0].type;
     if (is_value(type)) continue;
     captured.push_back({.variable = variable_of,
                         .init = variable_of->isInitCapture() ? variable_of->getInit() : nullptr,
-                        .type = type});
+                        .type = type,
+                        .guard = is_guard ? &guard->second : nullptr});
   }
   std::vector<ExprId> children = {with_this ? name("this", at) : core::kNoExpr};
   for (const Captured& capture : captured) {
+    if (capture.guard != nullptr) {
+      children.push_back(lock_expr(settled(capture.guard->locks[0], at), at));
+      continue;
+    }
     const Value value = capture.init != nullptr ? expr(capture.init, Use::kRead)
                                                 : variable(*capture.variable, Use::kName, at);
     children.push_back(coerce(value, capture.type, at));
   }
   for (const clang::ParmVarDecl* parameter : function->parameters()) {
     const unsigned i = parameter->getFunctionScopeIndex();
-    core::Type type = unit_.type_of(parameter->getType());
+    const core::Type type = unit_.parameter_type(*parameter);
+    if (i < arguments.size() && unit_.is_guard_parameter(*parameter)) {
+      children.push_back(guard_argument(*arguments[i], type));
+      continue;
+    }
     const Value value =
         i < arguments.size() ? argument_value(*arguments[i], use_for(*function, i)) : Value{};
     children.push_back(coerce(value, type, at));
@@ -163,7 +178,6 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
   std::set<std::string> used;
   const auto parameter = [&](const VarDecl& variable_of, core::Type type, std::string wanted) {
     while (!used.insert(wanted).second) wanted += "'";
-    if (type.name == "void") type.name = "int";
     made.parameters.push_back({.type = std::move(type),
                                .name = wanted,
                                .display = variable_of.getNameAsString(),
@@ -179,10 +193,20 @@ ExprId Body::lambda_call(const LambdaExpr& lambda, const FunctionDecl* called,
   for (const Captured& capture : captured) {
     const std::string as =
         parameter(*capture.variable, capture.type, capture.variable->getNameAsString());
+    if (capture.guard != nullptr) {
+      made.parameters.back().is_guard = true;
+      body.state_.guards[capture.variable] = {
+          .locks = {LockPath{.root = as, .fields = {}, .type = capture.type}},
+          .held = capture.guard->held,
+          .is_lent = true,
+          .is_shared = capture.guard->is_shared};
+      continue;
+    }
     body.state_.variables[capture.variable] = {.name = as, .type = capture.type};
   }
   for (const clang::ParmVarDecl* of : function->parameters()) {
-    parameter(*of, unit_.type_of(of->getType()), Body::parameter_name(*of));
+    parameter(*of, unit_.parameter_type(*of), Body::parameter_name(*of));
+    made.parameters.back().is_guard = unit_.is_guard_parameter(*of);
   }
   for (const auto& [reference, place] : places_) body.places_.emplace(reference, place);
   body.pointers_ = pointers_;

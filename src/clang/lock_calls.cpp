@@ -121,6 +121,9 @@ void Body::lock_step(Kind kind, const LockPath& path, SourceLocation at, bool is
 void Body::change_guard(const VarDecl& variable, LockCall::Kind kind, bool gives_up,
                         SourceLocation at) {
   const auto found = state_.guards.find(&variable);
+  if (found == state_.guards.end() && kind == LockCall::Kind::kUnlock) {
+    emit(step("(unlock)", core::Basic::kCompound, at));  // of a guard that a lambda captures, say
+  }
   if (found == state_.guards.end() || found->second.by_block) return;
   Guard& guard = found->second;
   if (kind == LockCall::Kind::kUnlock) {
@@ -208,6 +211,13 @@ bool Body::lock_effect(const clang::CallExpr& call) {
     emit(way_to(*by_name->getImplicitObjectArgument()));
   }
   use_others(*called, {call.getArgs(), call.getNumArgs()});
+  if (does->kind == LockCall::Kind::kLock || does->kind == LockCall::Kind::kUnlock) {
+    // A lock that is told by its guard: mutex.unlock(guard).
+    for (const Expr* argument : call.arguments()) {
+      const VarDecl* guard = unit_.guard_in(argument);
+      if (guard != nullptr && state_.guards.contains(guard)) does->guard = guard;
+    }
+  }
   if (does->locks.empty() && does->guard == nullptr) {
     // A lock in an object that has no name yet.
     std::vector<const Expr*> places(call.arg_begin(), call.arg_end());

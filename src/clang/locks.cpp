@@ -57,6 +57,12 @@ bool has_reader_lock(const clang::Stmt* body) {
          std::ranges::any_of(body->children(), has_reader_lock);
 }
 
+template <class Attribute>
+bool has_locks(const FunctionDecl& of) {
+  const auto* attribute = of.getAttr<Attribute>();
+  return attribute != nullptr && attribute->args_size() > 0;
+}
+
 bool has_unlock(const clang::Stmt* body) {
   if (body == nullptr) return false;
   if (const auto* call = llvm::dyn_cast<clang::CallExpr>(body)) {
@@ -235,6 +241,15 @@ bool Unit::is_guard_class(const RecordDecl& of) {
                  lock_type(made->getParamDecl(0)->getType());
         });
     is_guard = takes_lock && ends != nullptr && has_unlock(ends->getBody());
+    // Without saying that it is one, it says that it takes what it gives back in the end, or gives
+    // back what it takes again.
+    is_guard |= destructor != nullptr &&
+                std::ranges::any_of(record->ctors(), [&](const FunctionDecl* made) {
+                  return has_locks<clang::AcquireCapabilityAttr>(*made)
+                             ? destructor->hasAttr<clang::ReleaseCapabilityAttr>()
+                             : has_locks<clang::ReleaseCapabilityAttr>(*made) &&
+                                   destructor->hasAttr<clang::AcquireCapabilityAttr>();
+                });
     for (const clang::CXXBaseSpecifier& base : record->bases()) {
       const CXXRecordDecl* above = base.getType()->getAsCXXRecordDecl();
       is_guard |= above != nullptr && record->field_empty() && is_guard_class(*above);

@@ -180,7 +180,7 @@ void Body::statement(const Stmt* of) {
 void Body::leave(SourceLocation at, ExprId last) {
   bool releases = false;
   for (const auto& [variable, guard] : state_.guards) {
-    releases |= !guard.by_block && (guard.held == Held::kYes) != guard.inverted;
+    releases |= !guard.by_block && !guard.is_lent && (guard.held == Held::kYes) != guard.inverted;
   }
   if (releases && last != core::kNoExpr) {
     emit(last);
@@ -292,6 +292,23 @@ std::optional<Body::Try> Body::tried(const Expr* condition) {
   return std::nullopt;
 }
 
+// Whether a guard that is asked holds its lock, if that is known here. The next round of a loop may
+// find another answer.
+std::optional<bool> Body::known_to_hold(const Expr* condition) {
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(condition);
+  const auto does = call == nullptr ? std::nullopt : unit_.lock_call(*call, scope());
+  if (!does || does->kind != LockCall::Kind::kTryLock || does->guard == nullptr) return {};
+  const clang::FunctionDecl& callee = *call->getDirectCallee();
+  const bool asks =
+      llvm::isa<clang::CXXConversionDecl>(callee) || plain_name(callee) == "owns_lock";
+  const auto at = state_.guards.find(does->guard);
+  if (!asks || at == state_.guards.end() || at->second.tried || at->second.locks.empty() ||
+      at->second.held == Held::kMaybe || std::ranges::any_of(blocks_, &Block::is_loop)) {
+    return {};
+  }
+  return at->second.held == Held::kYes;
+}
+
 // The core decides by what is evaluated, not by its value.
 ExprId Body::test_of(const Expr* condition) {
   const ExprId made = expr(condition, Use::kRead).id;
@@ -314,6 +331,10 @@ void Body::branch(const Expr* condition, const Part& then_part, const Part& else
     } else {
       branch(binary->getLHS(), then_part, right, at);
     }
+    return;
+  }
+  if (const auto holds = known_to_hold(test)) {
+    nested(*holds ? then_part : else_part, at);
     return;
   }
   const auto asked = tried(test);

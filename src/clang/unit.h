@@ -123,6 +123,9 @@ class Unit {
   bool is_lock_class(const clang::RecordDecl& record);
   bool is_guard_class(const clang::RecordDecl& record);  // RAII
   const clang::VarDecl* guard_in(const clang::Expr* of);
+  // Through which somebody's guard may be told to give back its lock.
+  bool is_guard_parameter(const clang::ParmVarDecl& parameter);
+  core::Type parameter_type(const clang::ParmVarDecl& parameter);
   static bool is_reader_guard(const clang::CXXConstructorDecl& made);
   bool owns_locks(const clang::RecordDecl& record);
   bool is_condition_class(const clang::RecordDecl& record);

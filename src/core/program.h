@@ -150,6 +150,7 @@ struct Parameter {
   std::string display;  // at the first declaration of its function
   bool is_pointer = false;
   bool is_constant = false;  // the object that it leads to is not changed through it
+  bool is_guard = false;     // the lock of a guard (RAII) that the function is given
   Position position;
 };
 

@@ -396,4 +396,13 @@ Result<void> Classes::check() const {
   return {};
 }
 
+core::Method& mutable_method(core::Program& program, MethodId id) {
+  auto index = static_cast<std::size_t>(id);
+  for (core::Class& of : program.classes) {
+    if (index < of.methods.size()) return of.methods[index];
+    index -= of.methods.size();
+  }
+  return program.functions[index];
+}
+
 }  // namespace tomos::infer

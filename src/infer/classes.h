@@ -117,4 +117,7 @@ class Classes {
   std::map<std::pair<EnvId, LockId>, std::optional<Type>> types_;
 };
 
+// The same method, to change it.
+core::Method& mutable_method(core::Program& program, MethodId id);
+
 }  // namespace tomos::infer

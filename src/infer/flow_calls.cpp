@@ -34,6 +34,26 @@ std::set<MethodId> initialising_methods(const Flow& flow, const Classes& classes
   return found;
 }
 
+std::map<MethodId, std::vector<MethodId>> find_overridden(Classes& classes, Locks& locks) {
+  std::map<MethodId, std::vector<MethodId>> found;
+  const LockId self = locks.variable("this");
+  for (std::size_t i = 0; i < classes.method_count(); ++i) {
+    const auto id = static_cast<MethodId>(i);
+    const MethodOf& of = classes[id];
+    if (of.owner == nullptr || of.method->kind != Method::Kind::kMethod) continue;
+    std::vector<Type> above = classes.bases(classes.self_type(*of.owner), self);
+    for (std::size_t j = 0; j < above.size(); ++j) {
+      const Type base = above[j];
+      for (Type& next : classes.bases(base, self)) above.push_back(std::move(next));
+      const core::Class* owner = classes.find(base.name);
+      if (owner == nullptr) continue;
+      const auto use = classes.method(base, self, of.method->name);
+      if (use && classes[use->method].owner == owner) found[id].push_back(use->method);
+    }
+  }
+  return found;
+}
+
 std::set<const core::Field*> changing_fields(const Flow& flow,
                                              const std::set<MethodId>& initialising, Locks& locks) {
   std::set<const core::Field*> found;

@@ -1,7 +1,9 @@
 // What follows from who calls whom and who writes what, once all methods have been walked.
 #pragma once
 
+#include <map>
 #include <set>
+#include <vector>
 
 #include "infer/classes.h"
 #include "infer/flow.h"
@@ -11,6 +13,9 @@ namespace tomos::infer {
 // Private methods that nothing but constructors calls, for the object that is being made, and other
 // such methods.
 std::set<MethodId> initialising_methods(const Flow& flow, const Classes& classes);
+
+// What each method overrides, in all classes above its own.
+std::map<MethodId, std::vector<MethodId>> find_overridden(Classes& classes, Locks& locks);
 
 // The fields that are written when others can see them.
 std::set<const core::Field*> changing_fields(const Flow& flow,

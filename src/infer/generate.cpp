@@ -45,13 +45,17 @@ void Generator::fail(const core::Position& position, std::string what, std::stri
                  .remedy = std::move(remedy)};
 }
 
-void Generator::problem(ExprId where, Kind kind, std::string message, std::string fix) {
+void Generator::problem(ExprId where, Kind kind, std::string message, std::string fix,
+                        LockId about) {
   if (silent_ > 0) return;
   Problem made = {.method = current_,
                   .expr = where,
                   .kind = kind,
                   .message = std::move(message),
                   .fix = std::move(fix)};
+  if (const auto calls = passed_on_.find(about); calls != passed_on_.end()) {
+    made.through = {calls->second.begin(), calls->second.end()};
+  }
   if (std::ranges::find(made_.problems, made) == made_.problems.end()) {
     made_.problems.push_back(std::move(made));
   }
@@ -116,6 +120,7 @@ void Generator::method(MethodId id) {
   if (method_->body == core::kNoExpr || method_->no_warn || failed()) return;
   state_ = {};
   aliases_.clear();
+  passed_on_.clear();
   Steps steps;
   for (const auto* locks : {&method_->requires_held, &method_->releases}) {
     for (const LockId lock : *locks) {
@@ -161,6 +166,7 @@ void Generator::main_block() {
   state_ = {};
   state_.counts[Locks::kThread] = 1;
   aliases_.clear();
+  passed_on_.clear();
   Steps steps;
   expr(program_.main, steps);
   if (state_.reachable) leave(program_.main);

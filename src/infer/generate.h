@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,7 @@ struct Problem {
   Kind kind = Kind::kRace;
   std::string message;
   std::string fix;
+  std::vector<MethodId> through = {};  // calls that have to do with the lock that it is about
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };
@@ -154,7 +156,8 @@ class Generator {
   void step(ExprId expr, NodeId inner, Steps& out, std::optional<LockId> but_not = {});
   NodeId basic(Basic value, ExprId expr);
   NodeId well_formed(ExprId expr, NodeId inner);
-  void problem(ExprId where, Kind kind, std::string message, std::string fix);
+  void problem(ExprId where, Kind kind, std::string message, std::string fix,
+               LockId about = Locks::kUnknown);
   void fail(const core::Position& position, std::string what, std::string remedy);
   bool failed() const { return error_.has_value(); }
   std::string show(LockId lock) const { return locks_.to_string(lock); }
@@ -177,7 +180,8 @@ class Generator {
   std::vector<Loop> loops_;
   std::vector<LockId> sections_;  // the locks of the blocks around
   std::map<std::string, LockId> aliases_;
-  std::size_t silent_ = 0;  // inside no_warn
+  std::map<LockId, std::set<MethodId>> passed_on_;  // whose calls leave a lock otherwise
+  std::size_t silent_ = 0;                          // inside no_warn
 };
 
 }  // namespace tomos::infer

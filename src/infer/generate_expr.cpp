@@ -361,10 +361,12 @@ void Generator::invoke(ExprId call, MethodId callee, const Substitution& theta, 
   step(call, well_formed(call, here), out);
   for (const LockId lock : method.acquires) {
     const LockId taken = substitute(locks_, theta, lock);
+    passed_on_[taken].insert(callee);
     if (count(taken) != kMaybe) set_count(taken, count(taken) + 1);
   }
   for (const LockId lock : method.releases) {
     const LockId left = substitute(locks_, theta, lock);
+    passed_on_[left].insert(callee);
     if (count(left) >= 0) set_count(left, count(left) - 1);
   }
 }

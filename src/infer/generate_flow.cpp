@@ -46,7 +46,7 @@ Generator::State Generator::merge(const State& a, const State& b, ExprId where) 
       problem(
           where, Kind::kRace,
           fmt::format("{} is held on one way to the end of this, and not on the other", show(lock)),
-          fmt::format("Acquire or release {} on both ways.", show(lock)));
+          fmt::format("Acquire or release {} on both ways.", show(lock)), lock);
     }
   }
   return merged;
@@ -60,12 +60,12 @@ void Generator::leave(ExprId where) {
     if (lock == Locks::kThread || times == kMaybe) continue;
     if (times > 0 && (method_ == nullptr || !says(method_->acquires, lock))) {
       problem(where, Kind::kDeadlock, fmt::format("returns holding {}", show(lock)),
-              fmt::format("Release {0} before, or declare `acquires {0}`.", show(lock)));
+              fmt::format("Release {0} before, or declare `acquires {0}`.", show(lock)), lock);
     }
     if (times == kReleased && (method_ == nullptr || !says(method_->releases, lock))) {
-      problem(where, Kind::kRace,
-              fmt::format("returns without {}, which its caller holds", show(lock)),
-              fmt::format("Acquire {0} again before, or declare `releases {0}`.", show(lock)));
+      problem(
+          where, Kind::kRace, fmt::format("returns without {}, which its caller holds", show(lock)),
+          fmt::format("Acquire {0} again before, or declare `releases {0}`.", show(lock)), lock);
     }
   }
   if (method_ == nullptr) return;
@@ -73,14 +73,14 @@ void Generator::leave(ExprId where) {
     if (count(lock) <= 0 && count(lock) != kMaybe) {
       problem(where, Kind::kRace,
               fmt::format("returns without {}, which it says it acquires", show(lock)),
-              fmt::format("Acquire {} on this way too.", show(lock)));
+              fmt::format("Acquire {} on this way too.", show(lock)), lock);
     }
   }
   for (const LockId lock : method_->releases) {
     if (count(lock) != kReleased && count(lock) != kMaybe) {
       problem(where, Kind::kDeadlock,
               fmt::format("returns holding {}, which it says it releases", show(lock)),
-              fmt::format("Release {} on this way too.", show(lock)));
+              fmt::format("Release {} on this way too.", show(lock)), lock);
     }
   }
 }

@@ -14,6 +14,7 @@
 #include "infer/flow.h"
 #include "infer/ghost_fields.h"
 #include "infer/infer.h"
+#include "infer/lock_parameters.h"
 #include "infer/requirements.h"
 
 namespace tomos::infer {
@@ -319,6 +320,7 @@ class GhostSearch {
 }  // namespace
 
 Result<GuardInference> infer_guards_and_ghosts(core::Program& program, Nulls nulls) {
+  settle_lock_parameters(program);
   if (declares_ghosts(program)) return infer_guards(program);
   Program base = program;
   auto guards = infer_guards(program);

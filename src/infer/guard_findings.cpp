@@ -154,8 +154,12 @@ void GuardFindings::excuse(ExprId id, Expr::Excused why) {
 bool GuardFindings::is_required(MethodId method, LockId lock) const {
   if (method == kMain) return false;
   const Method& of = *classes_[method].method;
-  return std::ranges::find(of.requires_held, lock) != of.requires_held.end() ||
-         std::ranges::find(of.releases, lock) != of.releases.end();
+  const auto has = [&](const std::vector<LockId>& locks) {
+    return std::ranges::find(locks, lock) != locks.end();
+  };
+  const auto found = flow_.releases.find(method);
+  return has(of.requires_held) || has(of.releases) ||
+         (found != flow_.releases.end() && has(found->second));
 }
 
 bool GuardFindings::holds(MethodId method, HoldsId at, LockId lock,

@@ -107,7 +107,7 @@ class Finder {
     }
     // Who asserts it has seen to it; callers need not say so.
     for (const auto& [id, lock] : flow_.roles) {
-      Method& method = mutable_method(id);
+      Method& method = mutable_method(program_, id);
       if (!method.is_given) std::erase(method.requires_held, lock);
     }
     return {.findings = std::move(told_.findings),
@@ -343,25 +343,17 @@ class Finder {
     say_where(program_, classes_, flow_);
     leave_unsaid(discipline, choice);
     for (const MethodLock& one : conventions(locks_, classes_, flow_, requirements_)) {
-      mutable_method(one.method).requires_held.push_back(one.lock);
+      mutable_method(program_, one.method).requires_held.push_back(one.lock);
     }
     for (const MethodLock& one : flow_.excluded) add_excluded(one);
     for (const auto& [method, locks] : flow_.acquires) add_effects(method, locks, true);
     for (const auto& [method, locks] : flow_.releases) add_effects(method, locks, false);
   }
 
-  Method& mutable_method(MethodId id) {
-    auto index = static_cast<std::size_t>(id);
-    for (Class& of : program_.classes) {
-      if (index < of.methods.size()) return of.methods[index];
-      index -= of.methods.size();
-    }
-    return program_.functions[index];
-  }
-
   void require(std::size_t index) {
     const auto [method, lock, as_writer] = requirements_.key(index);
-    if (method != kMain && !as_writer) mutable_method(method).requires_held.push_back(lock);
+    if (method != kMain && !as_writer)
+      mutable_method(program_, method).requires_held.push_back(lock);
   }
 
   // What only guards ask for that are said where an object is held is not said either.
@@ -375,7 +367,14 @@ class Finder {
     for (std::size_t i = 0; i < asked.size(); ++i) {
       const auto [method, lock, as_writer] = requirements_.key(i);
       if (!choice.required[i] || asked[i] || as_writer || method == kMain) continue;
-      mutable_method(method).unsaid.push_back(lock);
+      mutable_method(program_, method).unsaid.push_back(lock);
+    }
+    // Nor is that a guard which somebody is given holds its lock, whichever that is.
+    for (std::size_t i = 0; i < classes_.method_count(); ++i) {
+      Method& method = mutable_method(program_, static_cast<MethodId>(i));
+      for (const core::Parameter& parameter : method.parameters) {
+        if (parameter.is_guard) method.unsaid.push_back(locks_.variable(parameter.name));
+      }
     }
   }
 
@@ -387,13 +386,13 @@ class Finder {
     if (one.method == kMain || (!own && !flow_.acquiring.contains(one))) return;
     if (core::is_of_any(locks_, one.lock)) return;  // only of that object
     if (told_.entered_again.contains({classes_[one.method].owner, one.lock})) return;
-    std::vector<LockId>& excludes = mutable_method(one.method).excludes;
+    std::vector<LockId>& excludes = mutable_method(program_, one.method).excludes;
     const bool known = std::ranges::find(excludes, one.lock) != excludes.end();
     if (!known) excludes.push_back(one.lock);
   }
 
   void add_effects(MethodId method, const std::vector<LockId>& locks, bool taken) {
-    Method& of = mutable_method(method);
+    Method& of = mutable_method(program_, method);
     auto& to = taken ? of.acquires : of.releases;
     to.insert(to.end(), locks.begin(), locks.end());
   }

@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "infer/causes.h"
 #include "infer/classes.h"
 #include "infer/conditional.h"
 #include "infer/constraints.h"
@@ -45,7 +46,7 @@ class Judge {
     for (const Part& fork : solved_.generated.forks) new_thread(fork);
     overrides();
     if (solved_.generated.main) main_block(*solved_.generated.main);
-    for (const Problem& problem : solved_.generated.problems) tell(problem);
+    for (const Cause& cause : find_causes(solved_.generated.problems)) tell(cause);
     for (const MethodId id : solved_.generated.left_out) {
       made_.left_out.push_back(explainer_.display(id));
     }
@@ -300,10 +301,17 @@ class Judge {
     made_.findings.push_back(std::move(made));
   }
 
-  void tell(const Problem& problem) {
+  void tell(const Cause& cause) {
+    const Problem& problem = *cause.problem;
     Finding made = begin(problem.method, problem.kind);
     made.message = fmt::format("{}: {}", explainer_.display(problem.method), problem.message);
     made.fix = problem.fix;
+    if (cause.consequences > 0) {
+      made.fix += cause.consequences == 1
+                      ? " One method that calls it gets the lock wrong, too."
+                      : fmt::format(" {} methods that call it get the lock wrong, too.",
+                                    cause.consequences);
+    }
     made.events.push_back(
         {.op = "here", .location = location(solved_.program[problem.expr].position)});
     made_.findings.push_back(std::move(made));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/any_object.h"
+#include "infer/flow_calls.h"
 
 namespace tomos::infer {
 
@@ -40,7 +41,7 @@ Requirements::Requirements(Locks& locks, Classes& classes, const Flow& flow)
       if (hold.shared) with_readers_.insert(locks[lock].name);
     }
   }
-  find_overridden();
+  overridden_ = find_overridden(classes_, locks_);
   find_back_pointers();
   // Whoever calls a method may get an override.
   for (const auto& [own, above] : overridden_) {
@@ -64,24 +65,6 @@ Requirements::Requirements(Locks& locks, Classes& classes, const Flow& flow)
     const auto found = flow.releases.find(id);
     if (found == flow.releases.end()) continue;
     for (const LockId lock : found->second) fix(lock);
-  }
-}
-
-void Requirements::find_overridden() {
-  const LockId self = locks_.variable("this");
-  for (std::size_t i = 0; i < classes_.method_count(); ++i) {
-    const auto id = static_cast<MethodId>(i);
-    const MethodOf& of = classes_[id];
-    if (of.owner == nullptr || of.method->kind != Method::Kind::kMethod) continue;
-    std::vector<Type> above = classes_.bases(classes_.self_type(*of.owner), self);
-    for (std::size_t j = 0; j < above.size(); ++j) {
-      const Type base = above[j];
-      for (Type& next : classes_.bases(base, self)) above.push_back(std::move(next));
-      const Class* owner = classes_.find(base.name);
-      if (owner == nullptr) continue;
-      const auto use = classes_.method(base, self, of.method->name);
-      if (use && classes_[use->method].owner == owner) overridden_[id].push_back(use->method);
-    }
   }
 }
 

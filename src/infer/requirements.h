@@ -99,7 +99,6 @@ class Requirements {
   }
   std::int64_t cost(MethodId method, LockId lock) const;
   bool is_declared(MethodId method, LockId lock) const;
-  void find_overridden();
   void find_back_pointers();
   void drop_unheeded();
   void expand(std::size_t index);

@@ -163,12 +163,13 @@ void pass(Stream& stream, core::Type& of) {
 
 template <class Stream>
 void pass(Stream& stream, core::Parameter& of) {
-  auto& [type, name, display, is_pointer, is_constant, position] = of;
+  auto& [type, name, display, is_pointer, is_constant, is_guard, position] = of;
   pass(stream, type);
   pass(stream, name);
   pass(stream, display);
   pass(stream, is_pointer);
   pass(stream, is_constant);
+  pass(stream, is_guard);
   pass(stream, position);
 }
 

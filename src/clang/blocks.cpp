@@ -262,6 +262,31 @@ void Body::forget_assigned(const Stmt* in) {
   }
 }
 
+// An `if`, after which both ways go on together. A guard that holds its lock on one of them only
+// gives it back at the end of that: from there on it cannot be said to be held.
+void Body::join(ExprId decides, After yes, After no, const State& before, SourceLocation at) {
+  const auto level = [&](After& after, const State& other) {
+    if (!after.state.reachable || !other.reachable) return;
+    std::vector<ExprId> steps = {after.way};
+    for (auto& [variable, guard] : after.state.guards) {
+      const auto there = other.guards.find(variable);
+      if (there == other.guards.end() || guard.held != Held::kYes ||
+          there->second.held != Held::kNo || guard.by_block || guard.inverted || guard.is_lent) {
+        continue;
+      }
+      for (const LockPath& lock : guard.locks) {
+        steps.push_back(make(Kind::kUnlock, at, {lock_expr(lock, at)}));
+      }
+      guard.held = Held::kNo;
+    }
+    if (steps.size() > 1) after.way = make(Kind::kSequence, at, std::move(steps));
+  };
+  level(yes, no.state);
+  level(no, yes.state);
+  emit(make(Kind::kIf, at, {decides, yes.way, no.way}));
+  meet(before, yes.state, no.state);
+}
+
 // Where two ways meet.
 void Body::meet(const State& before, const State& a, const State& b) {
   state_ = before;

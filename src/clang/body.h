@@ -161,6 +161,11 @@ class Body {
   void nested(const Part& part, clang::SourceLocation end);
   void wrap(core::Expr expr);
   void meet(const State& before, const State& a, const State& b);
+  struct After {
+    ExprId way = core::kNoExpr;
+    State state;
+  };
+  void join(ExprId decides, After yes, After no, const State& before, clang::SourceLocation at);
   void forget_assigned(const clang::Stmt* in);
   void forget(const clang::VarDecl& variable);
   void bind(const clang::VarDecl& variable, ExprId value, clang::SourceLocation at);

@@ -360,17 +360,11 @@ void Body::branch(const Expr* condition, const Part& then_part, const Part& else
           state_.guards[guard].tried = false;
         }
         when_held();
-        // Both ways go on together: from here on it cannot be said to be held.
-        if (guard != nullptr && state_.reachable && after_no.reachable &&
-            state_.guards[guard].held == Held::kYes) {
-          change_guard(*guard, LockCall::Kind::kUnlock, false, at);
-        }
       },
       at);
   const State after_yes = state_;
   if (guard != nullptr) after_no.guards[guard].tried = false;
-  emit(make(Kind::kIf, at, {decides, yes, no}));
-  meet(before, after_yes, after_no);
+  join(decides, {yes, after_yes}, {no, after_no}, before, at);
 }
 
 void Body::loop(const Stmt& whole, const Expr* condition, const Part& body, SourceLocation at,
@@ -521,9 +515,7 @@ void Body::switch_statement(const clang::SwitchStmt& of) {
           const State after_yes = state_;
           state_ = before;
           const ExprId no = block([&] { choose(middle, last); }, at);
-          const State after_no = state_;
-          emit(make(Kind::kIf, at, {constant("\"?\"", at), yes, no}));
-          meet(before, after_yes, after_no);
+          join(constant("\"?\"", at), {yes, after_yes}, {no, state_}, before, at);
         };
         choose(0, ways);
       },
@@ -536,8 +528,7 @@ void Body::maybe(const Part& part, SourceLocation at, SourceLocation end) {
   const ExprId yes = block(part, end);
   const State after = state_;
   state_ = before;
-  emit(make(Kind::kIf, at, {constant("\"?\"", at), yes, make(Kind::kSequence, at, {})}));
-  meet(before, after, before);
+  join(constant("\"?\"", at), {yes, after}, {make(Kind::kSequence, at, {}), before}, before, at);
 }
 
 // Anything in it may be left out, and then a handler may come.

@@ -183,6 +183,26 @@ class Session {
     ++ends_;
     end(std::move(lock));
   }
+  void close_perhaps(bool now) {
+    std::unique_lock lock(control_);
+    ++ends_;
+    if (now) end(std::move(lock));
+  }
+  void close_some_time(int when) {
+    std::unique_lock lock(control_);
+    switch (when) {
+      case 1:
+        end(std::move(lock));
+        break;
+      default:
+        break;
+    }
+  }
+  void try_first() {
+    std::unique_lock lock(control_, std::try_to_lock);
+    if (!lock.owns_lock()) lock.lock();
+    ++ends_;
+  }
   void open() {
     Held held(mutex_);
     ++opens_;
@@ -245,6 +265,9 @@ int main() {
   }
   session.close();
   session.close_now();
+  session.close_perhaps(steps.get() > 4);
+  session.close_some_time(steps.get());
+  session.try_first();
   session.open();
   session.open_again();
   other.join();

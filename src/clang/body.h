@@ -187,6 +187,7 @@ class Body {
                  bool is_shared = false);
   bool is_more_than_lock(const clang::FunctionDecl& callee, const LockCall& does);
   bool lock_effect(const clang::CallExpr& call);
+  void given_back_unseen(clang::SourceLocation at);
   void change_guard(const clang::VarDecl& variable, LockCall::Kind kind, bool gives_up,
                     clang::SourceLocation at);
   Scope scope() const { return {.variables = &variable_names_}; }

@@ -118,12 +118,15 @@ void Body::lock_step(Kind kind, const LockPath& path, SourceLocation at, bool is
   if (kind == Kind::kLock) taken_.push_back(lock);
 }
 
+// Of some lock that may be held: by a guard that is a field, say.
+void Body::given_back_unseen(SourceLocation at) {
+  emit(step("(unlock)", core::Basic::kCompound, at));
+}
+
 void Body::change_guard(const VarDecl& variable, LockCall::Kind kind, bool gives_up,
                         SourceLocation at) {
   const auto found = state_.guards.find(&variable);
-  if (found == state_.guards.end() && kind == LockCall::Kind::kUnlock) {
-    emit(step("(unlock)", core::Basic::kCompound, at));  // of a guard that a lambda captures, say
-  }
+  if (found == state_.guards.end() && kind == LockCall::Kind::kUnlock) given_back_unseen(at);
   if (found == state_.guards.end() || found->second.by_block) return;
   Guard& guard = found->second;
   if (kind == LockCall::Kind::kUnlock) {
@@ -239,6 +242,7 @@ bool Body::lock_effect(const clang::CallExpr& call) {
         change_guard(*does->guard, does->kind, gives_up, at);
         return true;
       }
+      if (does->locks.empty() && does->kind == LockCall::Kind::kUnlock) given_back_unseen(at);
       for (const LockPath& lock : does->locks) {
         const bool takes = does->kind == LockCall::Kind::kLock;
         lock_step(takes ? Kind::kLock : Kind::kUnlock, lock, at, takes && does->is_shared);

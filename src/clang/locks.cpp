@@ -401,7 +401,7 @@ std::optional<LockCall> Unit::lock_call(const clang::CallExpr& call, const Scope
                llvm::isa<clang::CXXConversionDecl>(callee)) {
       kind = LockCall::Kind::kTryLock;
     }
-    if (guard == nullptr || !kind) return std::nullopt;
+    if (!kind) return std::nullopt;
     return LockCall{.kind = *kind, .guard = guard};
   }
   const Scope inside = {

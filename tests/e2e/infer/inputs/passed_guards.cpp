@@ -231,7 +231,25 @@ class Session {
   int opened_ = 0;
 };
 
+// A guard that an object keeps is not followed: whoever tells it to unlock may do anything.
+class Keeper {
+ public:
+  void both() {
+    std::lock_guard lock(own_);
+    ++kept_;
+    held_.unlock();
+    held_.lock();
+    ++kept_;
+  }
+
+ private:
+  std::mutex own_;
+  std::unique_lock<std::mutex> held_{all};
+  int kept_ = 0;
+};
+
 Steps steps;
+Keeper keeper;
 Session session;
 Counter counter;
 Shared shared;
@@ -263,6 +281,7 @@ int main() {
     ++uses;
     use_all(std::move(lock));
   }
+  keeper.both();
   session.close();
   session.close_now();
   session.close_perhaps(steps.get() > 4);

@@ -33,7 +33,7 @@ struct Problem {
   Kind kind = Kind::kRace;
   std::string message;
   std::string fix;
-  std::vector<MethodId> through = {};  // calls that have to do with the lock that it is about
+  std::vector<MethodId> through;  // calls that have to do with the lock that it is about
 
   friend bool operator==(const Problem&, const Problem&) = default;
 };

@@ -1,5 +1,6 @@
 // Which lock a parameter is: by hand, and for random programs as somebody would find out who
 // follows every chain of calls.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -115,10 +116,9 @@ std::string text_of(const Calls& calls) {
   std::string text = "mutex g final;\nclass C {\n  mutex a final;\n  mutex b final;\n";
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::string own = "p" + std::to_string(i);
-    text += "  void m" + std::to_string(i) + "(mutex " + own + ") {\n    lock(" + own + ");\n";
+    text += fmt::format("  void m{}(mutex {}) {{\n    lock({});\n", i, own, own);
     for (const Call& call : calls[i]) {
-      text += "    this.m" + std::to_string(call.callee) + "(" +
-              (call.lock ? kLocks[*call.lock] : own) + ");\n";
+      text += fmt::format("    this.m{}({});\n", call.callee, call.lock ? kLocks[*call.lock] : own);
     }
     text += "  }\n";
   }

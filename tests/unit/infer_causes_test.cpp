@@ -14,10 +14,10 @@
 namespace tomos::infer {
 namespace {
 
-using Calls = std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>>;
+using WrongCalls = std::vector<std::pair<std::uint32_t, std::vector<std::uint32_t>>>;
 
 // The methods of the causes, each with the number of its consequences.
-std::vector<std::pair<std::uint32_t, std::size_t>> causes(const Calls& wrong) {
+std::vector<std::pair<std::uint32_t, std::size_t>> causes(const WrongCalls& wrong) {
   std::vector<Problem> problems;
   for (const auto& [method, callees] : wrong) {
     Problem made = {.method = MethodId{method}};

@@ -27,7 +27,7 @@ std::string settled(const std::string& text) {
   return core::to_text(*program);
 }
 
-bool has(const std::string& text, const std::string& part) {
+bool names(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -41,8 +41,8 @@ TEST(InferLockParameters, AreTheLockThatAllPass) {
       void rest(mutex held) { lock(held); unlock(held); }
     }
   )");
-  EXPECT_TRUE(has(made, "unlock(this.m);\n    this.rest(this.m);")) << made;
-  EXPECT_TRUE(has(made, "lock(this.m);\n    unlock(this.m);")) << made;
+  EXPECT_TRUE(names(made, "unlock(this.m);\n    this.rest(this.m);")) << made;
+  EXPECT_TRUE(names(made, "lock(this.m);\n    unlock(this.m);")) << made;
 }
 
 TEST(InferLockParameters, AreSeenFromWhatElseIsPassed) {
@@ -54,7 +54,7 @@ TEST(InferLockParameters, AreSeenFromWhatElseIsPassed) {
     }
     void step(Queue of, mutex held) { unlock(held); }
   )");
-  EXPECT_TRUE(has(made, "unlock(of.m)")) << made;
+  EXPECT_TRUE(names(made, "unlock(of.m)")) << made;
 }
 
 TEST(InferLockParameters, StayWhereCallersDiffer) {
@@ -68,7 +68,7 @@ TEST(InferLockParameters, StayWhereCallersDiffer) {
       void rest(mutex held) { lock(held); }
     }
   )");
-  EXPECT_TRUE(has(made, "unlock(held)") && has(made, "lock(held)")) << made;
+  EXPECT_TRUE(names(made, "unlock(held)") && names(made, "lock(held)")) << made;
 }
 
 TEST(InferLockParameters, StayWhereNobodyCallsOrTheLockMayChange) {
@@ -84,7 +84,7 @@ TEST(InferLockParameters, StayWhereNobodyCallsOrTheLockMayChange) {
     User user final;
     main { user.turn(new Queue()); user.turn(new Queue()); user.use(); }
   )");
-  EXPECT_TRUE(has(made, "unlock(held)") && has(made, "unlock(alone)")) << made;
+  EXPECT_TRUE(names(made, "unlock(held)") && names(made, "unlock(alone)")) << made;
 }
 
 TEST(InferLockParameters, OfOverridesAreThoseOfWhatTheyOverride) {
@@ -99,26 +99,27 @@ TEST(InferLockParameters, OfOverridesAreThoseOfWhatTheyOverride) {
       void work(mutex mine) { unlock(mine); }
     }
   )");
-  EXPECT_TRUE(has(made, "unlock(this.m)")) << made;
+  EXPECT_TRUE(names(made, "unlock(this.m)")) << made;
 }
 
 // --- Random programs ---
 
-constexpr std::array<const char*, 3> kLocks = {"this.a", "this.b", "g"};
+constexpr std::array<const char*, 3> kPassed = {"this.a", "this.b", "g"};
 
-struct Call {
+struct Passing {
   std::size_t callee = 0;
   std::optional<std::size_t> lock;  // none: what the caller was given
 };
-using Calls = std::vector<std::vector<Call>>;  // of each method
+using Passings = std::vector<std::vector<Passing>>;  // of each method
 
-std::string text_of(const Calls& calls) {
+std::string text_of_passings(const Passings& calls) {
   std::string text = "mutex g final;\nclass C {\n  mutex a final;\n  mutex b final;\n";
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::string own = "p" + std::to_string(i);
     text += fmt::format("  void m{}(mutex {}) {{\n    lock({});\n", i, own, own);
-    for (const Call& call : calls[i]) {
-      text += fmt::format("    this.m{}({});\n", call.callee, call.lock ? kLocks[*call.lock] : own);
+    for (const Passing& call : calls[i]) {
+      text +=
+          fmt::format("    this.m{}({});\n", call.callee, call.lock ? kPassed[*call.lock] : own);
     }
     text += "  }\n";
   }
@@ -126,21 +127,21 @@ std::string text_of(const Calls& calls) {
 }
 
 // The locks that each method is given by some chain of calls, step by step.
-std::vector<std::set<std::size_t>> given_in(const Calls& calls) {
+std::vector<std::set<std::size_t>> passed_in(const Passings& calls) {
   std::vector<std::set<std::size_t>> given(calls.size());
   std::vector<std::pair<std::size_t, std::size_t>> open;
   const auto give = [&](std::size_t method, std::size_t lock) {
     if (given[method].insert(lock).second) open.emplace_back(method, lock);
   };
   for (const auto& of_method : calls) {
-    for (const Call& call : of_method) {
+    for (const Passing& call : of_method) {
       if (call.lock) give(call.callee, *call.lock);
     }
   }
   while (!open.empty()) {
     const auto [method, lock] = open.back();
     open.pop_back();
-    for (const Call& call : calls[method]) {
+    for (const Passing& call : calls[method]) {
       if (!call.lock) give(call.callee, lock);
     }
   }
@@ -148,7 +149,7 @@ std::vector<std::set<std::size_t>> given_in(const Calls& calls) {
 }
 
 // What the first lock expression in each body is now.
-std::vector<std::string> locks_in(const std::string& text) {
+std::vector<std::string> locks_named_in(const std::string& text) {
   std::vector<std::string> found;
   for (std::size_t at = text.find(" lock("); at != std::string::npos;
        at = text.find(" lock(", at)) {
@@ -158,14 +159,14 @@ std::vector<std::string> locks_in(const std::string& text) {
   return found;
 }
 
-std::string wrong(const Calls& calls) {
-  const std::string made = settled(text_of(calls));
-  const std::vector<std::string> found = locks_in(made);
-  const auto given = given_in(calls);
+std::string wrong_passing(const Passings& calls) {
+  const std::string made = settled(text_of_passings(calls));
+  const std::vector<std::string> found = locks_named_in(made);
+  const auto given = passed_in(calls);
   if (found.size() != calls.size()) return "no program: " + made;
   for (std::size_t i = 0; i < calls.size(); ++i) {
     const std::string expected =
-        given[i].size() == 1 ? kLocks[*given[i].begin()] : "p" + std::to_string(i);
+        given[i].size() == 1 ? kPassed[*given[i].begin()] : "p" + std::to_string(i);
     if (found[i] != expected) return "m" + std::to_string(i) + " is given " + expected;
   }
   return {};
@@ -176,25 +177,25 @@ TEST(InferLockParametersRandom, AreWhatEveryChainOfCallsPasses) {
   for (unsigned seed = 1; seed <= 4000 / kShare; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::size_t n) { return random() % n; };
-    Calls calls(2 + below(5));
+    Passings calls(2 + below(5));
     for (auto& of_method : calls) {
       for (std::size_t n = below(3); n > 0; --n) {
-        Call call = {.callee = below(calls.size()), .lock = {}};
-        if (below(3) == 0) call.lock = below(4) == 0 ? below(kLocks.size()) : 0;
+        Passing call = {.callee = below(calls.size()), .lock = {}};
+        if (below(3) == 0) call.lock = below(4) == 0 ? below(kPassed.size()) : 0;
         of_method.push_back(call);
       }
     }
-    for (const auto& locks : given_in(calls)) settled_ones += locks.size() == 1 ? 1 : 0;
-    if (wrong(calls).empty()) continue;
+    for (const auto& locks : passed_in(calls)) settled_ones += locks.size() == 1 ? 1 : 0;
+    if (wrong_passing(calls).empty()) continue;
     for (auto& of_method : calls) {  // shrink
       for (std::size_t i = of_method.size(); i-- > 0;) {
-        const Call call = of_method[i];
+        const Passing call = of_method[i];
         const auto at = of_method.begin() + static_cast<std::ptrdiff_t>(i);
         of_method.erase(at);
-        if (wrong(calls).empty()) of_method.insert(at, call);
+        if (wrong_passing(calls).empty()) of_method.insert(at, call);
       }
     }
-    FAIL() << "seed " << seed << ": " << wrong(calls) << "\n" << text_of(calls);
+    FAIL() << "seed " << seed << ": " << wrong_passing(calls) << "\n" << text_of_passings(calls);
   }
   EXPECT_GT(settled_ones, 2000 / kShare);
 }

@@ -173,6 +173,17 @@ void Unit::define_again(const RecordDecl& of, const std::string& name) {
   }
 }
 
+bool Unit::is_capability(const RecordDecl* of) {
+  if (of == nullptr) return false;
+  const RecordDecl* record = of->getDefinition() != nullptr ? of->getDefinition() : of;
+  if (record->hasAttr<clang::CapabilityAttr>()) return true;
+  const auto* of_class = llvm::dyn_cast<CXXRecordDecl>(record);
+  return of_class != nullptr && of_class->hasDefinition() &&
+         std::ranges::any_of(of_class->bases(), [](const clang::CXXBaseSpecifier& base) {
+           return is_capability(base.getType()->getAsCXXRecordDecl());
+         });
+}
+
 // A field or a global, without its name.
 core::Field Unit::shared(const clang::ValueDecl& decl, QualType type) {
   core::Field made = {.type = type_of(type),
@@ -187,6 +198,7 @@ core::Field Unit::shared(const clang::ValueDecl& decl, QualType type) {
   if (type->isArrayType()) made.type = {.name = "int"};
   const bool is_lock = lock_type(element).has_value();
   made.is_own_lock = is_lock && record != nullptr && !is_foreign(*record);
+  made.is_capability = is_lock && is_capability(object_type(element)->getAsRecordDecl());
   const bool never_assigned = type.isConstQualified() || type->isReferenceType();
   const bool leads_on = made.is_borrowed || (never_assigned && is_pointer(type));
   made.is_constant = leads_on && never_assigned;

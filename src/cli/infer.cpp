@@ -188,6 +188,8 @@ std::string_view elsewhere_of(core::Guard::Said said) {
       return "where_held";
     case kInMethod:
       return "in_method";
+    case kUnsayable:
+      return "without_attributes";
   }
   return {};
 }

@@ -120,8 +120,8 @@ struct Guard {
   enum class Kind : std::uint8_t { kUnset, kFinal, kGuardedBy, kWriteGuardedBy, kNoGuard, kAtomic };
   Kind kind = Kind::kUnset;
   // Where people would say so (infer/where_said.h): at the field, at the one that holds the object,
-  // or nowhere but in the one method that uses it.
-  enum class Said : std::uint8_t { kHere, kByHolder, kInMethod };
+  // nowhere but in the one method that uses it, or nowhere, as there are no words for its lock.
+  enum class Said : std::uint8_t { kHere, kByHolder, kInMethod, kUnsayable };
   Said said = Said::kHere;
   LockId lock = {};
 };
@@ -139,6 +139,8 @@ struct Field {  // or a global
   bool is_borrowed = false;  // a plain pointer or reference: it may be somebody else's
   bool is_role = false;      // a lock that nobody acquires: a thread that its holders run in
   bool is_own_lock = false;  // a lock of the project's making: who knows whether it can be retaken
+  bool is_capability =
+      false;  // a lock that says so by an attribute: one that Clang's checker knows
   std::vector<std::string> keeps;  // classes of the objects in it, or that something in it leads to
   Position position;
   Position end;  // where an annotation would stand in the source; unknown in a macro

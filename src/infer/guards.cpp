@@ -340,11 +340,11 @@ class Finder {
     }
     told_.tell_wrong_calls();
     told_.excuse_unshared();
-    say_where(program_, classes_, flow_);
-    leave_unsaid(discipline, choice);
     for (const MethodLock& one : conventions(locks_, classes_, flow_, requirements_)) {
       mutable_method(program_, one.method).requires_held.push_back(one.lock);
     }
+    say_where(program_, classes_, flow_);
+    leave_unsaid(discipline, choice);
     for (const MethodLock& one : flow_.excluded) add_excluded(one);
     for (const auto& [method, locks] : flow_.acquires) add_effects(method, locks, true);
     for (const auto& [method, locks] : flow_.releases) add_effects(method, locks, false);
@@ -352,8 +352,8 @@ class Finder {
 
   void require(std::size_t index) {
     const auto [method, lock, as_writer] = requirements_.key(index);
-    if (method != kMain && !as_writer)
-      mutable_method(program_, method).requires_held.push_back(lock);
+    if (method == kMain || as_writer) return;
+    mutable_method(program_, method).requires_held.push_back(lock);
   }
 
   // What only guards ask for that are said where an object is held is not said either.
@@ -371,9 +371,10 @@ class Finder {
     }
     // Nor is that a guard which somebody is given holds its lock, whichever that is.
     for (std::size_t i = 0; i < classes_.method_count(); ++i) {
-      Method& method = mutable_method(program_, static_cast<MethodId>(i));
-      for (const core::Parameter& parameter : method.parameters) {
-        if (parameter.is_guard) method.unsaid.push_back(locks_.variable(parameter.name));
+      const auto id = static_cast<MethodId>(i);
+      for (const core::Parameter& parameter : classes_[id].method->parameters) {
+        if (!parameter.is_guard) continue;
+        mutable_method(program_, id).unsaid.push_back(locks_.variable(parameter.name));
       }
     }
   }

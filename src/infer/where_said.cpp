@@ -78,9 +78,74 @@ std::set<const Field*> find_used_by_one(const Classes& classes, const Flow& flow
   return found;
 }
 
+// The field at the end of a lock expression that begins at a type, or the global that it is.
+class Ends {
+ public:
+  Ends(Classes& classes, const Locks& locks) : classes_(classes), locks_(locks) {}
+
+  const Field* of(LockId lock, const Class* owner) {
+    const auto [root, length] = locks_.root(lock);
+    const Field* global = classes_.global(locks_[root].name);
+    if (length == 0) return global;
+    std::optional<Type> type;
+    if (locks_[root].name == "this") {
+      if (owner != nullptr) type = classes_.self_type(*owner);
+    } else if (global != nullptr) {
+      type = global->type;
+    }
+    return type ? walk(*type, lock) : nullptr;
+  }
+
+ private:
+  const Field* walk(const Type& root, LockId lock) {
+    const core::Lock of = locks_[lock];
+    Type above = root;
+    if (locks_[of.base].kind == core::Lock::Kind::kField) {
+      const Field* before = walk(root, of.base);
+      if (before == nullptr) return nullptr;
+      above = before->type;
+    }
+    const auto use = classes_.field(above, of.base, of.name);
+    return use ? use->field : nullptr;
+  }
+
+  Classes& classes_;
+  const Locks& locks_;
+};
+
+// Where most guards are by locks with attributes, there are no words for the others.
+void leave_unsayable(core::Program& program, Classes& classes) {
+  Ends ends(classes, program.locks);
+  std::vector<Guard*> unsayable;
+  std::size_t sayable = 0;
+  const auto look = [&](Field& field, const Class* owner) {
+    if (!is_by_lock(field.guard) || field.guard.said != Guard::Said::kHere) return;
+    const Field* lock = ends.of(field.guard.lock, owner);
+    if (lock == nullptr || lock->is_role) return;
+    if (lock->is_capability) ++sayable;
+    if (!lock->is_capability && !field.is_given) unsayable.push_back(&field.guard);
+  };
+  for (Class& of : program.classes) {
+    for (Field& field : of.fields) look(field, &of);
+  }
+  for (Field& global : program.globals) look(global, nullptr);
+  if (unsayable.size() >= sayable) return;
+  for (Guard* guard : unsayable) guard->said = Guard::Said::kUnsayable;
+  for (std::size_t i = 0; i < classes.method_count(); ++i) {
+    const auto id = static_cast<MethodId>(i);
+    const MethodOf& of = classes[id];
+    if (of.method->is_given) continue;
+    for (const LockId lock : of.method->requires_held) {
+      const Field* end = ends.of(lock, of.owner);
+      if (end == nullptr || end->is_capability || end->is_role) continue;
+      mutable_method(program, id).unsaid.push_back(lock);
+    }
+  }
+}
+
 }  // namespace
 
-void say_where(core::Program& program, const Classes& classes, const Flow& flow) {
+void say_where(core::Program& program, Classes& classes, const Flow& flow) {
   const Locks& locks = program.locks;
   const Holders holders = find_holders(classes);
   const auto takers = find_takers(classes, flow);
@@ -116,6 +181,7 @@ void say_where(core::Program& program, const Classes& classes, const Flow& flow)
       }
     }
   }
+  leave_unsayable(program, classes);
 }
 
 }  // namespace tomos::infer

@@ -34,9 +34,12 @@ std::string says_of(const Inferred::Guard& guard) {
   std::string text = guard.access == "none" ? "no guard" : guard.access;
   if (!guard.lock.empty()) text += ' ' + guard.lock;
   if (!guard.elsewhere.empty()) {
-    text = fmt::format("guarded {} by {}",
-                       guard.elsewhere == "where_held" ? "where it is held" : "in its one method",
-                       guard.lock_elsewhere);
+    const bool unsayable = guard.elsewhere == "without_attributes";
+    text = fmt::format("guarded {}by {}{}",
+                       guard.elsewhere == "where_held"  ? "where it is held "
+                       : guard.elsewhere == "in_method" ? "in its one method "
+                                                        : "",
+                       guard.lock_elsewhere, unsayable ? ", a lock without attributes" : "");
   }
   if (guard.given) text += " (given)";
   for (const auto& [name, lock] : guard.ghosts) text += fmt::format("; its {} is {}", name, lock);

@@ -57,7 +57,8 @@ struct Inferred {
     std::string access;
     std::string lock;  // of the first three
     // Of "none": guarded all the same, but not by what the class says. "where_held": the field that
-    // holds the object is guarded; "in_method": only one method uses it.
+    // holds the object is guarded; "in_method": only one method uses it; "without_attributes": its
+    // lock has none, where most locks have.
     std::string elsewhere;
     std::string lock_elsewhere;
     bool given = false;  // by the source

@@ -176,7 +176,7 @@ void pass(Stream& stream, core::Parameter& of) {
 template <class Stream>
 void pass(Stream& stream, core::Field& of) {
   auto& [type, name, display, guard, is_given, is_pt_given, is_constant, is_static, is_pointer,
-         is_borrowed, is_role, is_own_lock, keeps, position, end] = of;
+         is_borrowed, is_role, is_own_lock, is_capability, keeps, position, end] = of;
   pass(stream, type);
   pass(stream, name);
   pass(stream, display);
@@ -190,6 +190,7 @@ void pass(Stream& stream, core::Field& of) {
   pass(stream, is_borrowed);
   pass(stream, is_role);
   pass(stream, is_own_lock);
+  pass(stream, is_capability);
   pass(stream, keeps);
   pass(stream, position);
   pass(stream, end);

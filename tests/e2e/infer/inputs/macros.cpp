@@ -128,6 +128,6 @@ class Tried {
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   int tried_ = 0;
 };

@@ -122,7 +122,7 @@ class Unit {
   std::optional<std::string> lock_type(clang::QualType type);
   bool is_lock_class(const clang::RecordDecl& record);
   static bool is_capability(const clang::RecordDecl* record);  // or derives from one
-  bool is_guard_class(const clang::RecordDecl& record);  // RAII
+  bool is_guard_class(const clang::RecordDecl& record);        // RAII
   const clang::VarDecl* guard_in(const clang::Expr* of);
   // Through which somebody's guard may be told to give back its lock.
   bool is_guard_parameter(const clang::ParmVarDecl& parameter);

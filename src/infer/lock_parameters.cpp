@@ -75,7 +75,7 @@ class LockParameters {
     std::iota(first_.begin(), first_.end(), std::size_t{0});
     for (const auto& [own, above] : find_overridden(classes_, locks_)) {
       for (const MethodId one : above) {
-        const auto [low, high] = std::minmax(first_of(own), first_of(one));
+        const auto [low, high] = std::minmax({first_of(own), first_of(one)});
         first_[static_cast<std::size_t>(high)] = static_cast<std::size_t>(low);
       }
     }

@@ -8,8 +8,8 @@
 //   WebRTC), of others four in five.
 // - Locks that attributes know nothing of. Where most locks are of classes with the attributes of a
 //   capability, one of a class without any cannot be named in another attribute: Clang's checker
-//   would not take it. Of such guards people wrote 5, and left 63 unsaid, in litecoin, gRPC,
-//   realm-core, WebRTC and ART.
+//   would not take it. Of such guards people wrote 1, and left 63 unsaid, in litecoin, gRPC,
+//   realm-core and WebRTC.
 //
 // For the analysis these guards are as good as any.
 #pragma once

@@ -12,12 +12,6 @@ using Kind = core::Expr::Kind;
 
 namespace {
 
-std::string tag_of(const Expr* argument) {
-  const clang::RecordDecl* record = argument->getType().getNonReferenceType()->getAsRecordDecl();
-  if (record == nullptr || !is_of_std(*record)) return {};
-  return record->getNameAsString();
-}
-
 // Whether a pointer or reference to it is to a part of something, or to one of two things: it is
 // not followed, so whoever may change what is behind it changes that something.
 bool is_untold_part(const Expr* of, bool is_address) {
@@ -37,6 +31,14 @@ bool is_untold_part(const Expr* of, bool is_address) {
   }
   const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(of);
   return call != nullptr && call->getOperator() == clang::OO_Subscript;
+}
+
+bool is_of_this(const Expr* of) {
+  of = core_of(of);
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(of)) {
+    return is_of_this(member->getBase());
+  }
+  return llvm::isa<clang::CXXThisExpr>(of);
 }
 
 bool may_change_behind(clang::QualType type) {
@@ -215,10 +217,6 @@ void Body::guard_locks(const clang::CXXConstructExpr& made, Guard& guard, Source
   const clang::CXXConstructorDecl& constructor = *made.getConstructor();
   const std::vector<const Expr*> arguments(made.arg_begin(), made.arg_end());
   const Scope outer = scope();
-  const Scope inside = {.outer = &outer, .callee = &constructor, .arguments = arguments};
-  const auto add = [&](const std::optional<LockPath>& lock) {
-    if (lock) guard.locks.push_back(settled(*lock, at));
-  };
   if (constructor.isCopyOrMoveConstructor() && !arguments.empty()) {
     // What another guard held is now this one's.
     const auto lock = arguments[0]->IgnoreParenCasts();
@@ -234,60 +232,30 @@ void Body::guard_locks(const clang::CXXConstructExpr& made, Guard& guard, Source
     known->second.tried = false;
     return;
   }
-  guard.is_shared = Unit::is_reader_guard(constructor);
   use_others(constructor, arguments);
-  bool attributed = false;
-  const auto add_all = [&](const auto& locks) {
-    attributed = true;
-    for (const Expr* lock : locks) add(path_of(lock, inside, at));
-  };
-  if (const auto* taken = constructor.getAttr<clang::AcquireCapabilityAttr>()) {
-    add_all(taken->args());
-    if (does_nothing(constructor)) {
-      assert_held(std::exchange(guard.locks, {}));
-    } else {
-      guard.held = Held::kYes;
-    }
-  } else if (const auto* held = constructor.getAttr<clang::RequiresCapabilityAttr>()) {
-    add_all(held->args());
-    guard.held = Held::kMaybe;  // as with adopt_lock: see below
-  } else if (const auto* left = constructor.getAttr<clang::ReleaseCapabilityAttr>()) {
-    add_all(left->args());
-    guard.inverted = true;
-  } else if (const auto* later = constructor.getAttr<clang::LocksExcludedAttr>()) {
-    add_all(later->args());
-  } else if (const auto* tries = constructor.getAttr<clang::TryAcquireCapabilityAttr>()) {
-    add_all(tries->args());
-    guard.tried = true;
+  Unit::Taken taken = unit_.taken_by(made, outer, [&](const Expr* lock, const Scope& in) {
+    const bool is_here = &in == &outer;
+    auto known = is_here || !is_of_this(lock) ? path_of(lock, in, at) : unit_.path(lock, in);
+    if (known || !is_here) return known;
+    const core::Type type = unit_.type_of(lock->getType());
+    const Value value = expr(lock, Use::kName);
+    const std::string name = fresh("lock");
+    wrap({.kind = Kind::kLet,
+          .position = unit_.position(at),
+          .name = name,
+          .children = {coerce({.id = value.id, .type = value.type}, type, at)},
+          .type = type});
+    return std::optional(LockPath{.root = name, .fields = {}, .type = type});
+  });
+  for (LockPath& lock : taken.locks) guard.locks.push_back(settled(std::move(lock), at));
+  guard.held = taken.held;
+  guard.tried = taken.tried;
+  guard.inverted = taken.inverted;
+  guard.is_shared = taken.is_shared;
+  if (constructor.hasAttr<clang::AcquireCapabilityAttr>() && does_nothing(constructor)) {
+    assert_held(std::exchange(guard.locks, {}));
+    guard.held = Held::kNo;
   }
-  if (attributed) return;
-  guard.held = Held::kYes;
-  for (const Expr* argument : arguments) {
-    const std::string tag = tag_of(argument);
-    if (tag == "defer_lock_t") {
-      guard.held = Held::kNo;
-    } else if (tag == "try_to_lock_t" || tag == "duration" || tag == "time_point") {
-      guard.held = Held::kNo;
-      guard.tried = true;
-    } else if (tag == "adopt_lock_t") {
-      guard.held = Held::kMaybe;
-    } else if (unit_.lock_type(argument->getType())) {
-      auto lock = path_of(argument, outer, at);
-      if (!lock) {
-        const core::Type type = unit_.type_of(argument->getType());
-        const Value value = expr(argument, Use::kName);
-        const std::string name = fresh("lock");
-        wrap({.kind = Kind::kLet,
-              .position = unit_.position(at),
-              .name = name,
-              .children = {coerce({.id = value.id, .type = value.type}, type, at)},
-              .type = type});
-        lock = LockPath{.root = name, .fields = {}, .type = type};
-      }
-      add(lock);
-    }
-  }
-  if (guard.locks.empty()) guard.held = Held::kNo;
 }
 
 // A guard that a function returns: one that says what it acquires, or does nothing but make it.

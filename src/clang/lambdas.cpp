@@ -429,26 +429,28 @@ bool Body::is_uncounted(const Expr* argument, const FunctionDecl& callee, unsign
          runs_at_once(callee, i);
 }
 
-// The locks that the function holds where it calls the parameter, as the caller would name them.
+// The locks that the function holds wherever it calls the parameter, as the caller would name them.
 std::vector<LockPath> Body::locks_around(const FunctionDecl& callee, unsigned parameter,
                                          const Scope& inside) {
-  std::vector<LockPath> found;
   const FunctionDecl* definition = callee.getDefinition();
-  if (definition == nullptr || parameter >= definition->getNumParams()) return found;
+  if (definition == nullptr || parameter >= definition->getNumParams()) return {};
   const clang::ParmVarDecl* of = definition->getParamDecl(parameter);
-  bool done = false;
-  std::vector<const clang::CXXConstructExpr*> guards;
+  std::optional<std::vector<LockPath>> found;
+  std::vector<LockPath> held;
   const std::function<void(const clang::Stmt*)> look = [&](const clang::Stmt* in) {
-    if (in == nullptr || done) return;
+    if (in == nullptr) return;
+    const auto* call = llvm::dyn_cast<clang::CallExpr>(in);
+    const auto does = call == nullptr ? std::nullopt : unit_.lock_call(*call, inside);
+    if (does && does->kind == LockCall::Kind::kUnlock && does->guard == nullptr) found.emplace();
     const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(in);
     if (reference != nullptr && reference->getDecl() == of) {
-      done = true;
-      for (const clang::CXXConstructExpr* guard : guards) {
-        for (LockPath& lock : unit_.guard_paths(*guard, inside)) found.push_back(std::move(lock));
-      }
+      if (!found) found = held;
+      std::erase_if(*found, [&](const LockPath& lock) {
+        return std::ranges::find(held, lock) == held.end();
+      });
       return;
     }
-    const std::size_t outside = guards.size();
+    const std::size_t outside = held.size();
     for (const clang::Stmt* child : in->children()) {
       const auto* declares = llvm::dyn_cast_or_null<clang::DeclStmt>(child);
       const auto* variable_of = declares != nullptr && declares->isSingleDecl()
@@ -456,18 +458,18 @@ std::vector<LockPath> Body::locks_around(const FunctionDecl& callee, unsigned pa
                                     : nullptr;
       const clang::RecordDecl* record =
           variable_of == nullptr ? nullptr : variable_of->getType()->getAsRecordDecl();
-      if (record != nullptr && unit_.is_guard_class(*record)) {
-        if (const clang::CXXConstructExpr* made = construction_of(variable_of->getInit())) {
-          guards.push_back(made);
-        }
+      if (record == nullptr || !unit_.is_guard_class(*record)) {
+        look(child);
         continue;
       }
-      look(child);
+      const clang::CXXConstructExpr* made = construction_of(variable_of->getInit());
+      if (made == nullptr || is_told(*variable_of, definition->getBody())) continue;
+      for (LockPath& lock : unit_.guard_paths(*made, inside)) held.push_back(std::move(lock));
     }
-    if (!done) guards.resize(outside);
+    held.resize(outside);
   };
   look(definition->getBody());
-  return found;
+  return std::move(found).value_or(std::vector<LockPath>());
 }
 
 }  // namespace tomos::cpp

@@ -1,6 +1,5 @@
 // What is a lock, what takes it and what gives it back: the standard library, pthreads, and every
 // class and function that carries Clang's capability attributes. Classes without attributes are
-// known by what they do: a guard is made from a lock and unlocks in its destructor.
 #include <array>
 
 #include "clang/unit.h"
@@ -14,8 +13,6 @@ using clang::Expr;
 using clang::FunctionDecl;
 using clang::QualType;
 using clang::RecordDecl;
-
-namespace {
 
 // Wrapped temporaries, casts, std::move and address-of: the same object.
 const Expr* core_of(const Expr* of) {
@@ -41,42 +38,6 @@ const Expr* core_of(const Expr* of) {
   }
 }
 
-bool takes_as_reader(const FunctionDecl& callee) {
-  const auto* taken = callee.getAttr<clang::AcquireCapabilityAttr>();
-  const llvm::StringRef name = plain_name(callee);
-  return taken != nullptr ? taken->isShared()
-                          : name.contains("lock_shared") || name.contains("ReaderLock") ||
-                                name.contains("rdlock");
-}
-
-bool has_reader_lock(const clang::Stmt* body) {
-  if (body == nullptr) return false;
-  const auto* call = llvm::dyn_cast<clang::CallExpr>(body);
-  const FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
-  return (callee != nullptr && takes_as_reader(*callee)) ||
-         std::ranges::any_of(body->children(), has_reader_lock);
-}
-
-template <class Attribute>
-bool has_locks(const FunctionDecl& of) {
-  const auto* attribute = of.getAttr<Attribute>();
-  return attribute != nullptr && attribute->args_size() > 0;
-}
-
-bool has_unlock(const clang::Stmt* body) {
-  if (body == nullptr) return false;
-  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(body)) {
-    const FunctionDecl* callee = call->getDirectCallee();
-    if (callee != nullptr && (callee->hasAttr<clang::ReleaseCapabilityAttr>() ||
-                              plain_name(*callee).contains_insensitive("unlock"))) {
-      return true;
-    }
-  }
-  return std::ranges::any_of(body->children(), has_unlock);
-}
-
-}  // namespace
-
 std::optional<LockPath> Unit::field_path(const Expr* base, const clang::FieldDecl& field,
                                          const Scope& scope) {
   auto inner = path(base, scope);
@@ -97,8 +58,13 @@ std::optional<LockPath> Unit::field_path(const Expr* base, const clang::FieldDec
 }
 
 std::optional<LockPath> Unit::path(const Expr* of, const Scope& scope) {
+  if (scope.is_nowhere) return std::nullopt;
   of = core_of(of);
+  // A guard that is made has no name.
+  const bool is_made = scope.outer != nullptr && scope.object == nullptr &&
+                       llvm::isa_and_nonnull<clang::CXXConstructorDecl>(scope.callee);
   if (llvm::isa<clang::CXXThisExpr>(of)) {
+    if (is_made) return std::nullopt;
     if (scope.object != nullptr && scope.outer != nullptr) {
       return path(scope.object, *scope.outer);
     }
@@ -106,6 +72,9 @@ std::optional<LockPath> Unit::path(const Expr* of, const Scope& scope) {
   }
   if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(of)) {
     if (const auto* field = llvm::dyn_cast<clang::FieldDecl>(member->getMemberDecl())) {
+      if (is_made && llvm::isa<clang::CXXThisExpr>(member->getBase()->IgnoreParenImpCasts())) {
+        return initial_path(*field, scope);
+      }
       return field_path(member->getBase(), *field, scope);
     }
     if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl())) {
@@ -218,88 +187,6 @@ std::optional<LockPath> Unit::accessor_path(const FunctionDecl& function, const 
     }
   }
   --accessor_depth_;
-  return found;
-}
-
-bool Unit::is_guard_class(const RecordDecl& of) {
-  const auto* record = llvm::dyn_cast<CXXRecordDecl>(&of);
-  if (record == nullptr) return false;
-  if (record->getDefinition() != nullptr) record = record->getDefinition();
-  const auto known = guard_classes_.find(record);
-  if (known != guard_classes_.end()) return known->second;
-  guard_classes_[record] = false;  // while it is being found out
-  bool is_guard = record->hasAttr<clang::ScopedLockableAttr>();
-  if (!is_guard && is_of_std(*record) && record->getDeclName().isIdentifier()) {
-    is_guard =
-        is_one_of(plain_name(*record), {"lock_guard", "unique_lock", "scoped_lock", "shared_lock"});
-  } else if (!is_guard && record->hasDefinition() && !record->isLambda() && !is_foreign(*record)) {
-    const clang::CXXDestructorDecl* destructor = record->getDestructor();
-    const FunctionDecl* ends = destructor == nullptr ? nullptr : destructor->getDefinition();
-    const bool takes_lock =
-        std::ranges::any_of(record->ctors(), [&](const clang::CXXConstructorDecl* made) {
-          return made->getNumParams() > 0 && !made->isCopyOrMoveConstructor() &&
-                 lock_type(made->getParamDecl(0)->getType());
-        });
-    is_guard = takes_lock && ends != nullptr && has_unlock(ends->getBody());
-    // Without saying that it is one, it says that it takes what it gives back in the end, or gives
-    // back what it takes again.
-    is_guard |= destructor != nullptr &&
-                std::ranges::any_of(record->ctors(), [&](const FunctionDecl* made) {
-                  return has_locks<clang::AcquireCapabilityAttr>(*made)
-                             ? destructor->hasAttr<clang::ReleaseCapabilityAttr>()
-                             : has_locks<clang::ReleaseCapabilityAttr>(*made) &&
-                                   destructor->hasAttr<clang::AcquireCapabilityAttr>();
-                });
-    for (const clang::CXXBaseSpecifier& base : record->bases()) {
-      const CXXRecordDecl* above = base.getType()->getAsCXXRecordDecl();
-      is_guard |= above != nullptr && record->field_empty() && is_guard_class(*above);
-    }
-  }
-  return guard_classes_[record] = is_guard;
-}
-
-bool Unit::is_reader_guard(const clang::CXXConstructorDecl& made) {
-  if (const auto* taken = made.getAttr<clang::AcquireCapabilityAttr>()) return taken->isShared();
-  const CXXRecordDecl& of = *made.getParent();
-  if (is_of_std(of)) return plain_name(of) == "shared_lock";
-  const FunctionDecl* definition = made.getDefinition();
-  return definition != nullptr && has_reader_lock(definition->getBody());
-}
-
-// The variable that is the guard, also where it is asked for the one of the standard library that
-// it wraps: wait(guard.native_handle()).
-const clang::VarDecl* Unit::guard_in(const Expr* of) {
-  of = core_of(of);
-  if (const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(of)) {
-    const Expr* object = call->getImplicitObjectArgument();
-    const RecordDecl* given = object_type(call->getType())->getAsRecordDecl();
-    const bool is_part = call->getNumArgs() == 0 && given != nullptr && is_guard_class(*given);
-    return is_part && object != nullptr ? guard_in(object) : nullptr;
-  }
-  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of);
-  const auto* guard =
-      reference == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
-  const RecordDecl* record =
-      guard == nullptr ? nullptr : object_type(guard->getType())->getAsRecordDecl();
-  return record != nullptr && is_guard_class(*record) ? guard : nullptr;
-}
-
-// The locks that a guard is made for, where it is made to hold them.
-std::vector<LockPath> Unit::guard_paths(const clang::CXXConstructExpr& made, const Scope& outer) {
-  const std::vector<const Expr*> arguments(made.arg_begin(), made.arg_end());
-  const clang::CXXConstructorDecl& constructor = *made.getConstructor();
-  std::vector<LockPath> found;
-  if (const auto* taken = constructor.getAttr<clang::AcquireCapabilityAttr>()) {
-    const Scope inside = {.outer = &outer, .callee = &constructor, .arguments = arguments};
-    for (const Expr* lock : taken->args()) {
-      if (auto known = path(lock, inside)) found.push_back(std::move(*known));
-    }
-    return found;
-  }
-  for (const Expr* argument : arguments) {
-    if (!lock_type(argument->getType())) continue;
-    if (auto known = path(argument, outer)) found.push_back(std::move(*known));
-  }
   return found;
 }
 

@@ -80,7 +80,10 @@ struct Scope {
   llvm::ArrayRef<const clang::Expr*> arguments;
   // The core's names of the variables of a body; none: those of the declaration.
   const std::function<std::optional<std::string>(const clang::VarDecl&)>* variables = nullptr;
+  bool is_nowhere = false;  // nothing has a path there
 };
+
+enum class Held : std::uint8_t { kNo, kYes, kMaybe };
 
 // What a call does to locks.
 struct LockCall {
@@ -91,6 +94,12 @@ struct LockCall {
   bool true_is_held = true;               // a try that returns 0 for success: false
   bool is_shared = false;                 // as a reader
 };
+
+// Wrapped temporaries, casts, std::move and address-of: the same object.
+const clang::Expr* core_of(const clang::Expr* of);
+// The construction that an initializer comes down to.
+const clang::CXXConstructExpr* construction_of(const clang::Expr* init);
+bool takes_as_reader(const clang::FunctionDecl& callee);
 
 // A requirement in a comment, /*# atomic */, for what follows it.
 struct Requirement {
@@ -145,6 +154,15 @@ class Unit {
   std::optional<LockPath> path(const clang::Expr* of, const Scope& scope);
   std::optional<LockCall> lock_call(const clang::CallExpr& call, const Scope& scope);
   std::vector<LockPath> guard_paths(const clang::CXXConstructExpr& made, const Scope& outer);
+  struct Taken {  // by a guard that is made
+    std::vector<LockPath> locks;
+    Held held = Held::kYes;
+    bool tried = false;     // whether it is held is still to be asked
+    bool inverted = false;  // unlocks first, and locks again at the end
+    bool is_shared = false;
+  };
+  using PathOf = std::function<std::optional<LockPath>(const clang::Expr* lock, const Scope& in)>;
+  Taken taken_by(const clang::CXXConstructExpr& made, const Scope& outer, const PathOf& path_of);
   core::LockId lock_id(const LockPath& path);
   std::optional<LockPath> accessor_path(const clang::FunctionDecl& function, const Scope& scope);
 
@@ -203,6 +221,11 @@ class Unit {
   std::optional<LockCall> pthread_call(llvm::StringRef name, const clang::CallExpr& call,
                                        const Scope& scope);
   std::optional<LockCall> attribute_call(const clang::FunctionDecl& callee, const Scope& scope);
+  bool is_guard_by_deeds(const clang::CXXRecordDecl& record);
+  bool does_more(const clang::Stmt* in, const clang::CXXRecordDecl& of);
+  std::optional<Taken> taken_inside(const clang::CXXConstructorDecl& constructor,
+                                    const Scope& inside, const PathOf& path_of);
+  std::optional<LockPath> initial_path(const clang::FieldDecl& field, const Scope& scope);
   std::optional<LockPath> field_path(const clang::Expr* base, const clang::FieldDecl& field,
                                      const Scope& scope);
 

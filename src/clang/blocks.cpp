@@ -175,14 +175,20 @@ ExprId Body::block(const Part& part, SourceLocation end, bool is_loop) {
   const auto bound = state_.bound;
   const std::size_t wraps = wraps_;
   part();
-  if (state_.reachable) release_guards(blocks_.size() - 1, end);
-  for (auto at = blocks_.back().objects.rbegin(); at != blocks_.back().objects.rend(); ++at) {
-    const auto& of = state_.variables[*at];
-    if (of.name.empty()) continue;
-    const clang::CXXDestructorDecl* ends = (*at)->getType()->getAsCXXRecordDecl()->getDestructor();
-    emit(make(Kind::kCall, end, {name(of.name, end)}, unit_.method_name(*ends)));
+  // What was there before a synchronized block ends after it.
+  std::map<std::string, ExprId> outside;
+  const std::vector<const VarDecl*> locals = std::move(blocks_.back().locals);
+  bool is_outside = false;
+  for (auto at = locals.rbegin(); at != locals.rend() && state_.reachable; ++at) {
+    const auto guard = state_.guards.find(*at);
+    is_outside |= guard != state_.guards.end() && guard->second.by_block;
+    if (is_outside && guard == state_.guards.end()) {
+      outside.emplace(state_.variables[*at].name, destruction(**at, end));
+    } else {
+      end_local(**at, end);
+    }
   }
-  for (const VarDecl* guard : blocks_.back().guards) state_.guards.erase(guard);
+  for (const VarDecl* local : locals) state_.guards.erase(local);
   std::vector<Item> items = std::move(blocks_.back().items);
   blocks_.pop_back();
   state_.bound = bound;
@@ -194,8 +200,12 @@ ExprId Body::block(const Part& part, SourceLocation end, bool is_loop) {
       rest.push_back(item->id);
       continue;
     }
-    std::reverse(rest.begin(), rest.end());
     core::Expr& around = item->wrap;
+    const auto ends = around.kind == Kind::kLet ? outside.find(around.name) : outside.end();
+    if (ends != outside.end() && ends->second != core::kNoExpr) {
+      rest.insert(rest.begin(), ends->second);
+    }
+    std::reverse(rest.begin(), rest.end());
     if (around.kind == Kind::kSync) around.end = unit_.position(end);
     const core::Position at = around.position;
     around.children.push_back(

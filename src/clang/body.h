@@ -74,8 +74,8 @@ class Body {
   };
   struct Block {
     std::vector<Item> items;
-    std::vector<const clang::VarDecl*> guards;   // declared here, released at the end
-    std::vector<const clang::VarDecl*> objects;  // with destructors
+    // Guards and objects with destructors that are declared here, and end here.
+    std::vector<const clang::VarDecl*> locals;
     bool is_loop = false;
     bool is_switch = false;
   };
@@ -140,7 +140,10 @@ class Body {
   void switch_statement(const clang::SwitchStmt& of);
   void try_statement(const clang::CXXTryStmt& of);
   void leave(clang::SourceLocation at, ExprId last);
-  void release_guards(std::size_t from_block, clang::SourceLocation at);
+  void end_locals(std::size_t from_block, clang::SourceLocation at);
+  void end_local(const clang::VarDecl& variable, clang::SourceLocation at);
+  ExprId destruction(const clang::VarDecl& object, clang::SourceLocation at);
+  bool is_left_early() const;
   void diverge(clang::SourceLocation at);
   std::optional<Try> tried(const clang::Expr* condition);
   std::optional<bool> known_to_hold(const clang::Expr* condition);

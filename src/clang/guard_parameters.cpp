@@ -67,7 +67,7 @@ void Body::be_given(const clang::ParmVarDecl& guard, const core::Parameter& lock
                            .held = Held::kYes,
                            .is_lent = lent,
                            .is_shared = is_of_std(record) && plain_name(record) == "shared_lock"};
-  if (!lent) blocks_.back().guards.push_back(&guard);
+  if (!lent) blocks_.back().locals.push_back(&guard);
 }
 
 bool Body::is_passed_on(const VarDecl& guard, const clang::CallExpr& call) const {

@@ -122,7 +122,13 @@ void Body::declaration(const VarDecl& variable) {
       return;
     }
     if (const auto result = tried(init)) {
-      try_results_.emplace(&variable, *result);
+      std::set<const VarDecl*> assigned;
+      assigned_in(function_.getBody(), assigned);
+      if (assigned.contains(&variable)) {
+        effect(init);
+      } else {
+        try_results_.emplace(&variable, *result);
+      }
       return;
     }
   }
@@ -165,7 +171,7 @@ void Body::declaration(const VarDecl& variable) {
   const clang::CXXDestructorDecl* ends = of_class == nullptr ? nullptr : of_class->getDestructor();
   if (ends != nullptr && ends->isUserProvided() && !unit_.is_lock_class(*record)) {
     unit_.declare(*ends);
-    blocks_.back().objects.push_back(&variable);
+    blocks_.back().locals.push_back(&variable);
   }
 }
 
@@ -313,7 +319,8 @@ void Body::declare_guard(const VarDecl& variable, const Expr* init) {
     }
   }
   if (guard.held == Held::kYes && !adopted && !moved) {
-    guard.by_block = !is_told(variable, function_.getBody()) && wraps_ < kMaxWraps;
+    guard.by_block =
+        !is_told(variable, function_.getBody()) && wraps_ < kMaxWraps && !is_left_early();
     for (const LockPath& lock : guard.locks) {
       taken_.push_back(lock);
       if (guard.by_block) {
@@ -331,7 +338,7 @@ void Body::declare_guard(const VarDecl& variable, const Expr* init) {
     for (const LockPath& lock : guard.locks) lock_step(Kind::kUnlock, lock, at);
   }
   state_.guards[&variable] = std::move(guard);
-  blocks_.back().guards.push_back(&variable);
+  blocks_.back().locals.push_back(&variable);
 }
 
 }  // namespace tomos::cpp

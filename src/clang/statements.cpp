@@ -160,7 +160,7 @@ void Body::statement(const Stmt* of) {
     }
     // The core has no way out of a `switch`: what follows in the case is taken along.
     if (around > 0 && blocks_[around - 1].is_loop) {
-      if (state_.reachable) release_guards(around - 1, at);
+      if (state_.reachable) end_locals(around - 1, at);
       emit(make(breaks ? Kind::kBreak : Kind::kContinue, at, {}));
       state_.reachable = false;
     }
@@ -176,40 +176,76 @@ void Body::statement(const Stmt* of) {
   --depth_;
 }
 
-// The method returns: first it gives back what its guards hold.
+// The method returns: first its local variables end, and give back what guards hold.
 void Body::leave(SourceLocation at, ExprId last) {
-  bool releases = false;
+  bool ends = false;
   for (const auto& [variable, guard] : state_.guards) {
-    releases |= !guard.by_block && !guard.is_lent && (guard.held == Held::kYes) != guard.inverted;
+    ends |= !guard.by_block && !guard.is_lent && (guard.held == Held::kYes) != guard.inverted;
   }
-  if (releases && last != core::kNoExpr) {
+  for (const Block& around : blocks_) {
+    ends |= std::ranges::any_of(around.locals, [&](const VarDecl* local) {
+      return !state_.guards.contains(local) && !local->isNRVOVariable();
+    });
+  }
+  if (ends && last != core::kNoExpr) {
     emit(last);
     last = core::kNoExpr;
-    if (state_.reachable) release_guards(0, at);
+    if (state_.reachable) end_locals(0, at);
     const auto type = unit_.type_of(function_.getReturnType());
     last = coerce({}, type, at);
   } else if (state_.reachable) {
-    release_guards(0, at);
+    end_locals(0, at);
   }
   emit(make(Kind::kReturn, at, last == core::kNoExpr ? std::vector<ExprId>{} : std::vector{last}));
   state_.reachable = false;
 }
 
-void Body::release_guards(std::size_t from_block, SourceLocation at) {
+void Body::end_locals(std::size_t from_block, SourceLocation at) {
   for (std::size_t i = blocks_.size(); i > from_block; --i) {
-    const auto& guards = blocks_[i - 1].guards;
-    for (auto variable = guards.rbegin(); variable != guards.rend(); ++variable) {
-      const Guard& guard = state_.guards[*variable];
-      if (guard.by_block) continue;
-      for (const LockPath& lock : guard.locks) {
-        if (guard.inverted) {
-          lock_step(Kind::kLock, lock, at, guard.is_shared);
-        } else if (guard.held == Held::kYes) {
-          lock_step(Kind::kUnlock, lock, at);
-        }
-      }
+    const std::vector<const VarDecl*> locals = blocks_[i - 1].locals;
+    for (auto local = locals.rbegin(); local != locals.rend(); ++local) end_local(**local, at);
+  }
+}
+
+void Body::end_local(const VarDecl& variable, SourceLocation at) {
+  const auto known = state_.guards.find(&variable);
+  if (known == state_.guards.end()) {
+    emit(destruction(variable, at));
+    return;
+  }
+  const Guard guard = known->second;
+  if (guard.by_block) return;
+  for (const LockPath& lock : guard.locks) {
+    if (guard.inverted) {
+      lock_step(Kind::kLock, lock, at, guard.is_shared);
+    } else if (guard.held == Held::kYes) {
+      lock_step(Kind::kUnlock, lock, at);
     }
   }
+}
+
+// Of an object that is returned, others see to that.
+ExprId Body::destruction(const VarDecl& object, SourceLocation at) {
+  const std::string& known = state_.variables[&object].name;
+  if (known.empty() || object.isNRVOVariable()) return core::kNoExpr;
+  const clang::CXXDestructorDecl* ends = object.getType()->getAsCXXRecordDecl()->getDestructor();
+  return make(Kind::kCall, at, {name(known, at)}, unit_.method_name(*ends));
+}
+
+// In the core, what a way out ends is inside the synchronized blocks that it leaves; so a guard
+// that comes after an object with a destructor is none, if there is one.
+bool Body::is_left_early() const {
+  const std::function<bool(const Stmt*)> leaves = [&](const Stmt* in) {
+    return in != nullptr && !llvm::isa<clang::LambdaExpr>(in) &&
+           (llvm::isa<clang::ReturnStmt, clang::BreakStmt, clang::ContinueStmt, clang::GotoStmt>(
+                in) ||
+            std::ranges::any_of(in->children(), leaves));
+  };
+  const bool has_objects = std::ranges::any_of(blocks_, [&](const Block& around) {
+    return std::ranges::any_of(
+        around.locals, [&](const VarDecl* local) { return !state_.guards.contains(local); });
+  });
+  return has_objects && leaves(function_.getBody());
 }
 
 // Does not come back: in the core, a loop without end.
@@ -533,11 +569,23 @@ void Body::maybe(const Part& part, SourceLocation at, SourceLocation end) {
 
 // Anything in it may be left out, and then a handler may come.
 void Body::try_statement(const clang::CXXTryStmt& of) {
-  const auto maybe_run = [&](const Stmt* part) {
-    maybe([&] { statement(part); }, part->getBeginLoc(), part->getEndLoc());
-  };
-  maybe_run(of.getTryBlock());
-  for (unsigned i = 0; i < of.getNumHandlers(); ++i) maybe_run(of.getHandler(i)->getHandlerBlock());
+  const clang::CompoundStmt& tried = *of.getTryBlock();
+  maybe([&] { statement(&tried); }, tried.getBeginLoc(), tried.getEndLoc());
+  for (unsigned i = 0; i < of.getNumHandlers(); ++i) {
+    const Stmt* handler = of.getHandler(i)->getHandlerBlock();
+    const auto handle = [&] {
+      // A guard that was told something there may have given back its lock when it was left.
+      std::vector<const VarDecl*> told;
+      for (const auto& [variable, guard] : state_.guards) {
+        if (guard.held == Held::kYes && is_told(*variable, &tried)) told.push_back(variable);
+      }
+      for (const VarDecl* guard : told) {
+        change_guard(*guard, LockCall::Kind::kUnlock, false, handler->getBeginLoc());
+      }
+      statement(handler);
+    };
+    maybe(handle, handler->getBeginLoc(), handler->getEndLoc());
+  }
 }
 
 }  // namespace tomos::cpp

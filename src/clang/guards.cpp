@@ -33,6 +33,14 @@ bool is_untold_part(const Expr* of, bool is_address) {
   return call != nullptr && call->getOperator() == clang::OO_Subscript;
 }
 
+// Of an array of locks, which is no lock.
+bool is_element(const Expr* of) {
+  of = core_of(of);
+  const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(of);
+  return llvm::isa<clang::ArraySubscriptExpr>(of) ||
+         (call != nullptr && call->getOperator() == clang::OO_Subscript);
+}
+
 bool is_of_this(const Expr* of) {
   of = core_of(of);
   if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(of)) {
@@ -249,7 +257,8 @@ void Body::guard_locks(const clang::CXXConstructExpr& made, Guard& guard, Source
     wrap({.kind = Kind::kLet,
           .position = unit_.position(at),
           .name = name,
-          .children = {coerce({.id = value.id, .type = value.type}, type, at)},
+          .children = {coerce(is_element(lock) ? opaque({.name = "int"}, value.id) : value, type,
+                              at)},
           .type = type});
     return std::optional(LockPath{.root = name, .fields = {}, .type = type});
   });

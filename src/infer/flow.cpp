@@ -240,8 +240,24 @@ void Walker::exclude(LockId lock, ExprId id) {
 
 void Walker::give(LockId lock) {
   if (lock == Locks::kUnknown) return;
-  if (!give_back(way_, lock)) presume(lock);
-  if (const auto any = of_any(lock)) give_back(way_, *any);
+  const auto any = core::is_of_any(locks_, lock) ? lock : of_any(lock);
+  if (!give_back(way_, lock)) {
+    presume(lock);
+    if (any) doubt(*any);
+  } else if (any == lock) {
+    doubt(lock);
+  }
+  if (any && any != lock) give_back(way_, *any);
+}
+
+// What was given back by a name that nothing was taken by may be any of these, by another name.
+void Walker::doubt(LockId any) {
+  for (auto& [lock, hold] : way_.holds) {
+    if (lock != any && hold.depth > 0 && of_any(lock) == any) {
+      hold.depth = 0;
+      hold.maybe = true;
+    }
+  }
 }
 
 void Walker::presume(LockId lock) {

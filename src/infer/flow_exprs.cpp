@@ -246,13 +246,30 @@ void Walker::invoke(CallSite site) {
   if (site.forked) return;
   const auto each = [&](const std::vector<LockId>& declared,
                         const std::map<MethodId, std::vector<LockId>>& found, const auto& does) {
-    for (const LockId lock : declared) does(substitute(locks_, site.theta, lock));
+    for (const LockId lock : declared) does(lock);
     const auto more = found.find(site.callee);
     if (more == found.end()) return;
-    for (const LockId lock : more->second) does(substitute(locks_, site.theta, lock));
+    for (const LockId lock : more->second) does(lock);
   };
-  each(method.acquires, acquires_, [&](LockId lock) { take(lock, false); });
-  each(method.releases, releases_, [&](LockId lock) { give(lock); });
+  each(method.acquires, acquires_,
+       [&](LockId lock) { take(substitute(locks_, site.theta, lock), false); });
+  each(method.releases, releases_, [&](LockId lock) { give(seen_here(site, lock)); });
+}
+
+// A lock of the callee, here: if it has no name here, that of any object of its class.
+LockId Walker::seen_here(const CallSite& site, LockId lock) const {
+  const LockId here = substitute(locks_, site.theta, lock);
+  if (here != Locks::kUnknown) return here;
+  const MethodOf& of = classes_[site.callee];
+  const std::string& root = locks_[locks_.root(lock).first].name;
+  const auto parameter = std::ranges::find(of.method->parameters, root, &core::Parameter::name);
+  std::optional<LockId> any;
+  if (root == "this" && of.owner != nullptr) {
+    any = classes_.of_any(classes_.self_type(*of.owner), lock);
+  } else if (parameter != of.method->parameters.end()) {
+    any = classes_.of_any(parameter->type, lock);
+  }
+  return any.value_or(Locks::kUnknown);
 }
 
 Walker::Value Walker::call(ExprId id, bool forked) {

@@ -73,6 +73,7 @@ class Walker {
   Value assign(ExprId id);
   void arguments(ExprId call, std::size_t first, const core::Method* method, Substitution& theta);
   void invoke(CallSite site);
+  LockId seen_here(const CallSite& site, LockId lock) const;
   Value call(ExprId id, bool forked);
   Value new_object(ExprId id);
   Value let(ExprId id);
@@ -91,6 +92,7 @@ class Walker {
   void leave_section(Way& way, LockId lock);
   void exclude(LockId lock, ExprId id);
   void give(LockId lock);
+  void doubt(LockId any);
   void presume(LockId lock);
 
   const core::Program& program_;

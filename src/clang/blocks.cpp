@@ -219,6 +219,78 @@ ExprId Body::block(const Part& part, SourceLocation end, bool is_loop) {
   return make(Kind::kSequence, end, std::move(rest));
 }
 
+// The method returns: first its local variables end, and give back what guards hold.
+void Body::leave(SourceLocation at, ExprId last) {
+  bool ends = false;
+  for (const auto& [variable, guard] : state_.guards) {
+    ends |= !guard.by_block && !guard.is_lent && (guard.held == Held::kYes) != guard.inverted;
+  }
+  for (const Block& around : blocks_) {
+    ends |= std::ranges::any_of(around.locals, [&](const VarDecl* local) {
+      return !state_.guards.contains(local) && !local->isNRVOVariable();
+    });
+  }
+  if (ends && last != core::kNoExpr) {
+    emit(last);
+    last = core::kNoExpr;
+    if (state_.reachable) end_locals(0, at);
+    const auto type = unit_.type_of(function_.getReturnType());
+    last = coerce({}, type, at);
+  } else if (state_.reachable) {
+    end_locals(0, at);
+  }
+  emit(make(Kind::kReturn, at, last == core::kNoExpr ? std::vector<ExprId>{} : std::vector{last}));
+  state_.reachable = false;
+}
+
+void Body::end_locals(std::size_t from_block, SourceLocation at) {
+  for (std::size_t i = blocks_.size(); i > from_block; --i) {
+    const std::vector<const VarDecl*> locals = blocks_[i - 1].locals;
+    for (auto local = locals.rbegin(); local != locals.rend(); ++local) end_local(**local, at);
+  }
+}
+
+void Body::end_local(const VarDecl& variable, SourceLocation at) {
+  const auto known = state_.guards.find(&variable);
+  if (known == state_.guards.end()) {
+    emit(destruction(variable, at));
+    return;
+  }
+  const Guard guard = known->second;
+  if (guard.by_block) return;
+  for (const LockPath& lock : guard.locks) {
+    if (guard.inverted) {
+      lock_step(Kind::kLock, lock, at, guard.is_shared);
+    } else if (guard.held == Held::kYes) {
+      lock_step(Kind::kUnlock, lock, at);
+    }
+  }
+}
+
+// Of an object that is returned, others see to that.
+ExprId Body::destruction(const VarDecl& object, SourceLocation at) {
+  const std::string& known = state_.variables[&object].name;
+  if (known.empty() || object.isNRVOVariable()) return core::kNoExpr;
+  const clang::CXXDestructorDecl* ends = object.getType()->getAsCXXRecordDecl()->getDestructor();
+  return make(Kind::kCall, at, {name(known, at)}, unit_.method_name(*ends));
+}
+
+// In the core, what a way out ends is inside the synchronized blocks that it leaves; so a guard
+// that comes after an object with a destructor is none, if there is one.
+bool Body::is_left_early() const {
+  const std::function<bool(const Stmt*)> leaves = [&](const Stmt* in) {
+    return in != nullptr && !llvm::isa<clang::LambdaExpr>(in) &&
+           (llvm::isa<clang::ReturnStmt, clang::BreakStmt, clang::ContinueStmt, clang::GotoStmt>(
+                in) ||
+            std::ranges::any_of(in->children(), leaves));
+  };
+  const bool has_objects = std::ranges::any_of(blocks_, [&](const Block& around) {
+    return std::ranges::any_of(
+        around.locals, [&](const VarDecl* local) { return !state_.guards.contains(local); });
+  });
+  return has_objects && leaves(function_.getBody());
+}
+
 // A block of its own. What was assigned in it has no name outside.
 void Body::nested(const Part& part, SourceLocation end) {
   const State before = state_;

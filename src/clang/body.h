@@ -148,6 +148,7 @@ class Body {
   std::optional<Try> tried(const clang::Expr* condition);
   std::optional<bool> known_to_hold(const clang::Expr* condition);
   ExprId test_of(const clang::Expr* condition);
+  std::optional<bool> constant_of(const clang::Expr* condition) const;
   bool holds_try(const clang::Expr* condition);
   bool is_told(const clang::VarDecl& guard, const clang::Stmt* in) const;
   bool is_passed_on(const clang::VarDecl& guard, const clang::CallExpr& call) const;

@@ -359,8 +359,11 @@ Body::Value Body::foreign_function(const FunctionDecl& callee, const clang::Call
 Body::Value Body::call(const clang::CallExpr& of, Use use) {
   const SourceLocation at = of.getExprLoc();
   const core::Type type = unit_.type_of(of.getType());
-  if (lock_effect(of)) return opaque(type, core::kNoExpr);
   const FunctionDecl* callee = of.getDirectCallee();
+  if (lock_effect(of)) {
+    if (callee != nullptr && callee->isNoReturn() && conditional_ == 0) diverge(at);
+    return opaque(type, core::kNoExpr);
+  }
   if (callee == nullptr) {
     const clang::BinaryOperator* pointer = through_pointer(of);
     return pointer != nullptr ? pointer_call(*pointer, of) : unknown_call(of);

@@ -374,7 +374,9 @@ void Unit::attributes(const FunctionDecl& function, core::Method& method) {
       const auto* negated = llvm::dyn_cast<clang::UnaryOperator>(argument->IgnoreParenImpCasts());
       if (negated != nullptr && negated->getOpcode() == clang::UO_LNot) continue;
       const auto lock = path(argument, {.variables = &names});
-      if (lock) to.push_back(lock_id(*lock));
+      // Said again by another declaration, it is the same lock.
+      const auto id = lock ? lock_id(*lock) : core::LockId();
+      if (lock && std::ranges::find(to, id) == to.end()) to.push_back(id);
     }
     if (arguments.begin() == arguments.end() && llvm::isa<CXXMethodDecl>(declaration)) {
       to.push_back(program.locks.variable("this"));

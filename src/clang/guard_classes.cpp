@@ -163,28 +163,34 @@ bool Unit::does_more(const Stmt* in, const CXXRecordDecl& of) {
                              [&](const Stmt* child) { return does_more(child, of); });
 }
 
-// The fields that are guards, and whether the class takes a lock itself and gives it back.
+// Has a guard as a part, or takes a lock itself and gives it back, or the other way round.
 bool Unit::is_guard_by_deeds(const CXXRecordDecl& record) {
   if (record.isLambda() || record.isUnion() || is_pointer_class(record)) return false;
   const bool has_guard = std::ranges::any_of(record.fields(), [&](const clang::FieldDecl* field) {
     const RecordDecl* part = field->getType()->getAsRecordDecl();
     return part != nullptr && is_guard_class(*part);
   });
-  const clang::CXXDestructorDecl* destructor = record.getDestructor();
-  const FunctionDecl* ends = destructor == nullptr ? nullptr : destructor->getDefinition();
-  const bool gives_back = ends != nullptr && has_unlock(ends->getBody());
-  if (!has_guard && !gives_back) return false;
-  const auto takes = [&](const CXXConstructorDecl* made) {
-    const FunctionDecl* definition = made->getDefinition();
-    if (made->isCopyOrMoveConstructor() || definition == nullptr) return false;
+  const auto does = [&](const FunctionDecl* function, LockCall::Kind kind) {
+    const FunctionDecl* definition = function == nullptr ? nullptr : function->getDefinition();
     bool found = false;
+    if (definition == nullptr) return found;
     each_call(definition->getBody(), true, [&](const clang::CallExpr& call, bool surely) {
-      const auto does = surely ? lock_call(call, kNowhere) : std::nullopt;
-      found |= does && does->kind == LockCall::Kind::kLock;
+      const auto one = surely ? lock_call(call, kNowhere) : std::nullopt;
+      found |= one && one->kind == kind;
     });
     return found;
   };
-  if (!has_guard && std::ranges::none_of(record.ctors(), takes)) return false;
+  const clang::CXXDestructorDecl* destructor = record.getDestructor();
+  const FunctionDecl* ends = destructor == nullptr ? nullptr : destructor->getDefinition();
+  const bool gives_back = ends != nullptr && has_unlock(ends->getBody());
+  const bool takes_again = does(destructor, LockCall::Kind::kLock);
+  if (!has_guard && !gives_back && !takes_again) return false;
+  const auto begins = [&](const CXXConstructorDecl* made) {
+    return !made->isCopyOrMoveConstructor() &&
+           ((gives_back && does(made, LockCall::Kind::kLock)) ||
+            (takes_again && does(made, LockCall::Kind::kUnlock)));
+  };
+  if (!has_guard && std::ranges::none_of(record.ctors(), begins)) return false;
   const auto is_written = [](const CXXConstructorDecl* made) {
     return made->isUserProvided() && !made->isCopyOrMoveConstructor();
   };
@@ -306,8 +312,10 @@ std::optional<Unit::Taken> Unit::taken_inside(const CXXConstructorDecl& construc
     if (does->kind == LockCall::Kind::kTryLock || !surely) {
       if (does->kind == LockCall::Kind::kAssertHeld) return;
       found = Taken{.held = Held::kNo};
+    } else if (does->kind == LockCall::Kind::kUnlock && found) {
+      found->held = Held::kNo;
     } else if (does->kind == LockCall::Kind::kUnlock) {
-      if (found) found->held = Held::kNo;
+      found = Taken{.locks = does->locks, .held = Held::kNo, .inverted = true};
     } else if (does->kind == LockCall::Kind::kLock) {
       if (!found) found.emplace();
       std::ranges::copy(does->locks, std::back_inserter(found->locks));

@@ -113,9 +113,7 @@ void Body::statement(const Stmt* of) {
       loop(*of, loops->getCond(), body, at);
     }
   } else if (const auto* repeats = llvm::dyn_cast<clang::DoStmt>(of)) {
-    clang::Expr::EvalResult result;
-    if (repeats->getCond()->EvaluateAsRValue(result, unit_.context) && result.Val.isInt() &&
-        result.Val.getInt() == 0) {
+    if (!constant_of(repeats->getCond()).value_or(true)) {
       nested([&] { statement(repeats->getBody()); }, of->getEndLoc());
     } else {
       loop(*of, repeats->getCond(), [&] { statement(repeats->getBody()); }, at, true);
@@ -176,76 +174,13 @@ void Body::statement(const Stmt* of) {
   --depth_;
 }
 
-// The method returns: first its local variables end, and give back what guards hold.
-void Body::leave(SourceLocation at, ExprId last) {
-  bool ends = false;
-  for (const auto& [variable, guard] : state_.guards) {
-    ends |= !guard.by_block && !guard.is_lent && (guard.held == Held::kYes) != guard.inverted;
+std::optional<bool> Body::constant_of(const Expr* condition) const {
+  clang::Expr::EvalResult result;
+  if (condition->isValueDependent() || !condition->EvaluateAsRValue(result, unit_.context) ||
+      !result.Val.isInt()) {
+    return std::nullopt;
   }
-  for (const Block& around : blocks_) {
-    ends |= std::ranges::any_of(around.locals, [&](const VarDecl* local) {
-      return !state_.guards.contains(local) && !local->isNRVOVariable();
-    });
-  }
-  if (ends && last != core::kNoExpr) {
-    emit(last);
-    last = core::kNoExpr;
-    if (state_.reachable) end_locals(0, at);
-    const auto type = unit_.type_of(function_.getReturnType());
-    last = coerce({}, type, at);
-  } else if (state_.reachable) {
-    end_locals(0, at);
-  }
-  emit(make(Kind::kReturn, at, last == core::kNoExpr ? std::vector<ExprId>{} : std::vector{last}));
-  state_.reachable = false;
-}
-
-void Body::end_locals(std::size_t from_block, SourceLocation at) {
-  for (std::size_t i = blocks_.size(); i > from_block; --i) {
-    const std::vector<const VarDecl*> locals = blocks_[i - 1].locals;
-    for (auto local = locals.rbegin(); local != locals.rend(); ++local) end_local(**local, at);
-  }
-}
-
-void Body::end_local(const VarDecl& variable, SourceLocation at) {
-  const auto known = state_.guards.find(&variable);
-  if (known == state_.guards.end()) {
-    emit(destruction(variable, at));
-    return;
-  }
-  const Guard guard = known->second;
-  if (guard.by_block) return;
-  for (const LockPath& lock : guard.locks) {
-    if (guard.inverted) {
-      lock_step(Kind::kLock, lock, at, guard.is_shared);
-    } else if (guard.held == Held::kYes) {
-      lock_step(Kind::kUnlock, lock, at);
-    }
-  }
-}
-
-// Of an object that is returned, others see to that.
-ExprId Body::destruction(const VarDecl& object, SourceLocation at) {
-  const std::string& known = state_.variables[&object].name;
-  if (known.empty() || object.isNRVOVariable()) return core::kNoExpr;
-  const clang::CXXDestructorDecl* ends = object.getType()->getAsCXXRecordDecl()->getDestructor();
-  return make(Kind::kCall, at, {name(known, at)}, unit_.method_name(*ends));
-}
-
-// In the core, what a way out ends is inside the synchronized blocks that it leaves; so a guard
-// that comes after an object with a destructor is none, if there is one.
-bool Body::is_left_early() const {
-  const std::function<bool(const Stmt*)> leaves = [&](const Stmt* in) {
-    return in != nullptr && !llvm::isa<clang::LambdaExpr>(in) &&
-           (llvm::isa<clang::ReturnStmt, clang::BreakStmt, clang::ContinueStmt, clang::GotoStmt>(
-                in) ||
-            std::ranges::any_of(in->children(), leaves));
-  };
-  const bool has_objects = std::ranges::any_of(blocks_, [&](const Block& around) {
-    return std::ranges::any_of(
-        around.locals, [&](const VarDecl* local) { return !state_.guards.contains(local); });
-  });
-  return has_objects && leaves(function_.getBody());
+  return result.Val.getInt() != 0;
 }
 
 // Does not come back: in the core, a loop without end.
@@ -382,8 +317,18 @@ void Body::branch(const Expr* condition, const Part& then_part, const Part& else
   } else {
     decides = test_of(condition);
   }
-  const Part& when_held = asked && !asked->held_if_true ? else_part : then_part;
-  const Part& otherwise = asked && !asked->held_if_true ? then_part : else_part;
+  // A way that a constant bars does not lead on.
+  const auto taken = constant_of(test);
+  const auto barred = [&](const Part& part) {
+    part();
+    if (state_.reachable) diverge(at);
+  };
+  const Part barred_then = [&] { barred(then_part); };
+  const Part barred_else = [&] { barred(else_part); };
+  const Part& yes_part = taken && !*taken ? barred_then : then_part;
+  const Part& no_part = taken && *taken ? barred_else : else_part;
+  const Part& when_held = asked && !asked->held_if_true ? no_part : yes_part;
+  const Part& otherwise = asked && !asked->held_if_true ? yes_part : no_part;
   const State before = state_;
   const ExprId no = block(otherwise, at);
   State after_no = state_;
@@ -405,10 +350,7 @@ void Body::branch(const Expr* condition, const Part& then_part, const Part& else
 
 void Body::loop(const Stmt& whole, const Expr* condition, const Part& body, SourceLocation at,
                 bool test_last) {
-  clang::Expr::EvalResult result;
-  const bool endless = condition != nullptr && !condition->isValueDependent() &&
-                       condition->EvaluateAsRValue(result, unit_.context) && result.Val.isInt() &&
-                       result.Val.getInt() != 0;
+  const bool endless = condition != nullptr && constant_of(condition).value_or(false);
   std::set<const VarDecl*> assigned;
   assigned_in(condition, assigned);
   const bool inside =

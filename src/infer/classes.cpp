@@ -169,6 +169,16 @@ std::optional<LockId> Classes::of_any(const Class* owner, const core::Guard& gua
   return of_any({.name = owner->name}, guard.lock);
 }
 
+bool Classes::is_local(MethodId method, LockId lock) const {
+  const Lock& root = locks_[locks_.root(lock).first];
+  if (root.kind != Lock::Kind::kVariable || root.name == "this" || global(root.name) != nullptr ||
+      core::is_of_any(locks_, locks_.root(lock).first)) {
+    return false;
+  }
+  const std::vector<core::Parameter>& parameters = (*this)[method].method->parameters;
+  return std::ranges::find(parameters, root.name, &core::Parameter::name) == parameters.end();
+}
+
 const Field* Classes::find_field(std::string_view class_name, std::string_view name) const {
   const Class* of = find(class_name);
   if (of == nullptr) return nullptr;

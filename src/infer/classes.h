@@ -70,6 +70,8 @@ class Classes {
   std::optional<LockId> of_any(const Type& root, LockId lock) const;
   // That of a field's guard, if it is a lock of the field's object.
   std::optional<LockId> of_any(const core::Class* owner, const core::Guard& guard) const;
+  // Whether it begins with a local variable of the method, of which nobody else knows.
+  bool is_local(MethodId method, LockId lock) const;
   Type self_type(const core::Class& of);
   // theta for the ghost parameters of the type's class, and this.
   Substitution theta(const Type& type, LockId self) const;

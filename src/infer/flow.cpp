@@ -41,7 +41,7 @@ Flow Walker::run() {
   find_roles();
   made_.spare = spare_instantiations(made_, classes_);
   made_.acquiring = made_.excluded;
-  exclude_for_callers(made_, locks_);
+  exclude_for_callers(made_, classes_, locks_);
   return std::move(made_);
 }
 
@@ -122,11 +122,8 @@ void Walker::leave() {
 }
 
 bool Walker::is_callers(LockId lock) const {
-  const core::Lock& root = locks_[locks_.root(lock).first];
-  if (root.kind != core::Lock::Kind::kVariable) return false;
-  if (root.name == "this" || classes_.global(root.name) != nullptr) return true;
-  return std::ranges::find(method_->parameters, root.name, &core::Parameter::name) !=
-         method_->parameters.end();
+  return method_ != nullptr && locks_[locks_.root(lock).first].kind == core::Lock::Kind::kVariable &&
+         !classes_.is_local(current_, lock);
 }
 
 void Walker::note_effects(MethodId id) {
@@ -233,7 +230,9 @@ void Walker::leave_section(Way& way, LockId lock) {
 void Walker::exclude(LockId lock, ExprId id) {
   if (lock == Locks::kUnknown || !way_.reachable) return;
   if (!is_mutex_.contains(program_[id].children[0])) return;
-  if (!way_.holds.contains(lock)) made_.excluded.insert({current_, lock});
+  // Of a local variable the caller knows nothing, whatever it calls its own.
+  const bool is_local = current_ != kMain && classes_.is_local(current_, lock);
+  if (!is_local && !way_.holds.contains(lock)) made_.excluded.insert({current_, lock});
   const auto any = of_any(lock);
   if (any && !way_.holds.contains(*any)) made_.excluded.insert({current_, *any});
 }

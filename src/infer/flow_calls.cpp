@@ -199,7 +199,7 @@ void doubt_excluded(Flow& flow, Locks& locks) {
 
 }  // namespace
 
-void exclude_for_callers(Flow& flow, Locks& locks) {
+void exclude_for_callers(Flow& flow, const Classes& classes, Locks& locks) {
   std::map<MethodId, std::vector<const CallSite*>> calls;
   for (const CallSite& site : flow.calls) {
     if (!site.forked && site.caller != kMain) calls[site.callee].push_back(&site);
@@ -212,6 +212,7 @@ void exclude_for_callers(Flow& flow, Locks& locks) {
       const LockId here = substitute(locks, site->theta, next.lock);
       if (here == Locks::kUnknown || flow[site->holds].contains(here)) continue;
       if (locks.root(here).second > kMostFields) continue;
+      if (classes.is_local(site->caller, here)) continue;
       const MethodLock caller = {.method = site->caller, .lock = here};
       if (flow.excluded.insert(caller).second) open.push_back(caller);
     }

@@ -37,6 +37,6 @@ const core::Expr& value_of(const core::Program& program, ExprId id);
 std::set<MethodId> spare_instantiations(const Flow& flow, const Classes& classes);
 
 // Who calls a method, with a lock as it was at its own entry, excludes what the method does.
-void exclude_for_callers(Flow& flow, Locks& locks);
+void exclude_for_callers(Flow& flow, const Classes& classes, Locks& locks);
 
 }  // namespace tomos::infer

@@ -1,4 +1,5 @@
-// What ends a block: objects are destroyed and locks given back in the opposite order of their declarations, on every way out.
+// What ends a block: objects are destroyed and locks given back in the opposite order of their
+// declarations, on every way out.
 #include <mutex>
 
 struct Account {

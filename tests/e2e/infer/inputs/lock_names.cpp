@@ -71,3 +71,30 @@ class Striped {
   int count_ = 0;
   int changes_ = 0;
 };
+
+// Two functions call different things by one name.
+struct Slot {
+  std::mutex mutex;
+  int used = 0;
+};
+struct Trace {
+  std::mutex mutex;
+  int parts = 0;
+};
+Slot* slot_of(int number);
+Trace* trace_of(int number);
+void add_part(int number) {
+  Trace* found = trace_of(number);
+  std::lock_guard lock(found->mutex);
+  ++found->parts;
+}
+void use_slot(int number) {
+  Slot* found = slot_of(number);
+  std::lock_guard lock(found->mutex);
+  ++found->used;
+  add_part(number);
+}
+void use_slot_of(Slot* found) {
+  std::lock_guard lock(found->mutex);
+  add_part(found->used);
+}

@@ -13,6 +13,7 @@ struct Account {
   int deferred = 0;
   int nested = 0;
   int several = 0;
+  int between = 0;
 };
 
 // Has a guard as a part.
@@ -119,6 +120,25 @@ class Nested {
 };
 void nested(Account& account) {
   Nested scope(account);
+  ++account.nested;
+}
+
+// Gives back what it takes again.
+class Unlocked {
+ public:
+  explicit Unlocked(std::mutex& mutex) : mutex_(mutex) { mutex_.unlock(); }
+  ~Unlocked() { mutex_.lock(); }
+
+ private:
+  std::mutex& mutex_;
+};
+void around(Account& account) {
+  std::lock_guard lock(account.mutex);
+  ++account.nested;
+  {
+    Unlocked unlocked(account.mutex);
+    ++account.between;
+  }
   ++account.nested;
 }
 

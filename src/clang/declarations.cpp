@@ -198,7 +198,7 @@ core::Field Unit::shared(const clang::ValueDecl& decl, QualType type) {
   if (type->isArrayType()) made.type = {.name = "int"};
   const bool is_lock = lock_type(element).has_value();
   made.is_own_lock = is_lock && record != nullptr && !is_foreign(*record);
-  made.is_capability = is_lock && is_capability(object_type(element)->getAsRecordDecl());
+  made.is_capability = is_capability(object_type(element)->getAsRecordDecl());
   const bool never_assigned = type.isConstQualified() || type->isReferenceType();
   const bool leads_on = made.is_borrowed || (never_assigned && is_pointer(type));
   made.is_constant = leads_on && never_assigned;

@@ -2,6 +2,7 @@
 // summaries can be merged by it. All instantiations of a class template are one class, because its
 // fields are annotated once; their methods are told apart by the arguments.
 #include <clang/Lex/Lexer.h>
+#include <llvm/Support/FileSystem.h>
 
 #include "clang/unit.h"
 
@@ -70,7 +71,11 @@ std::string Unit::own_name(const NamedDecl& decl) {
 std::string Unit::own_file(const clang::Decl& decl) {
   const core::Position at = position(decl.getLocation());
   if (at.line == 0) return {};
-  const llvm::StringRef path = program.files[at.file];
+  // One file is one, by whatever links it is reached.
+  llvm::SmallString<256> real;
+  const std::string& written = program.files[at.file];
+  const bool is_there = !llvm::sys::fs::real_path(written, real);
+  const llvm::StringRef path = is_there ? llvm::StringRef(real) : llvm::StringRef(written);
   std::size_t begin = path.size();
   for (int parts = 0; parts < 3 && begin != llvm::StringRef::npos; ++parts) {
     begin = path.substr(0, begin).rfind('/');

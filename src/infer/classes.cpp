@@ -309,6 +309,10 @@ std::optional<Type> Classes::find_type(EnvId env, LockId lock) {
 
 bool Classes::is_role(EnvId env, LockId lock) {
   const Lock of = locks_[lock];
+  if (of.kind == Lock::Kind::kVariable) {
+    const Field* shared = global(of.name);
+    return shared != nullptr && shared->is_role;
+  }
   if (of.kind != Lock::Kind::kField) return false;
   const Type* base = type_of(env, of.base);
   const auto use = base == nullptr ? std::nullopt : field(*base, of.base, of.name);

@@ -52,6 +52,7 @@ bool Walker::is_final(const Field& field) const {
 
 const Field* Walker::field_of(MethodId id, LockId lock) {
   const core::Lock of = locks_[lock];
+  if (of.kind == core::Lock::Kind::kVariable) return classes_.global(of.name);
   if (of.kind != core::Lock::Kind::kField) return nullptr;
   const core::Lock base = locks_[of.base];
   const MethodOf& method = classes_[id];
@@ -122,7 +123,8 @@ void Walker::leave() {
 }
 
 bool Walker::is_callers(LockId lock) const {
-  return method_ != nullptr && locks_[locks_.root(lock).first].kind == core::Lock::Kind::kVariable &&
+  return method_ != nullptr && !core::is_of_any(locks_, lock) &&
+         locks_[locks_.root(lock).first].kind == core::Lock::Kind::kVariable &&
          !classes_.is_local(current_, lock);
 }
 

@@ -105,6 +105,7 @@ class Finder {
     for (Class& of : program_.classes) {
       for (Field& field : of.fields) field.is_role = flow_.role_fields.contains(&field);
     }
+    for (Field& global : program_.globals) global.is_role = flow_.role_fields.contains(&global);
     // Who asserts it has seen to it; callers need not say so.
     for (const auto& [id, lock] : flow_.roles) {
       Method& method = mutable_method(program_, id);

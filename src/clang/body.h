@@ -21,9 +21,6 @@ namespace tomos::cpp {
 // Leads to no object.
 inline bool is_value(const core::Type& type) { return type.name == "int" || type.name == "void"; }
 
-// The construction that an initializer comes down to.
-const clang::CXXConstructExpr* construction_of(const clang::Expr* init);
-
 // Deeper nesting than this is cut off: every later pass walks the program recursively.
 inline constexpr std::size_t kMaxWraps = 250;
 inline constexpr std::size_t kMaxDepth = 250;

@@ -259,6 +259,12 @@ void TransactionUnit::read_body(const FunctionDecl& function) {
   const clang::Stmt* body = function.getBody();
   parts.push_back(statement(body));
   NodeId whole = make(Kind::kSequence, function.getLocation(), std::move(parts));
+  for (const clang::ParmVarDecl* parameter : function.parameters()) {
+    if (!holds_guard(parameter->getType())) continue;
+    const SourceLocation end = body == nullptr ? function.getLocation() : body->getEndLoc();
+    const NodeId last = unlock_of(local(slot(*parameter), end), end);
+    whole = make(Kind::kScope, end, {whole, last});
+  }
   if (is_marked_atomic(function)) {
     whole = atomic(whole, function.getLocation(),
                    body == nullptr ? function.getLocation() : body->getEndLoc());

@@ -45,6 +45,7 @@ Value DriverUnit::read(const Spot& spot, SourceLocation at) {
     case Leaf::kArray:
     case Leaf::kList:
     case Leaf::kMeeting:
+    case Leaf::kGuard:
       return Value::leading_to(spot);  // an object is known by where it is
     case Leaf::kLock:
     case Leaf::kCondition:
@@ -106,6 +107,12 @@ void DriverUnit::write(const Spot& spot, const Value& value, SourceLocation at) 
                "Hand it to a function or a thread, or on a reference to it.");
       }
       return make_meeting(spot, value, at);
+    case Leaf::kGuard:
+      if (value.kind != Value::Kind::kPointer) {
+        refuse(at, "where this guard comes from is not known",
+               "Make it of a lock, where it is used.");
+      }
+      return assign_guard(value.spot, spot, at);
     case Leaf::kNumber:
       assigned(spot.path, value);
       break;
@@ -127,6 +134,10 @@ void DriverUnit::write(const Spot& spot, const Value& value, SourceLocation at) 
 // What is given to somebody unknown.
 void DriverUnit::touch(const Spot& spot, SourceLocation at) {
   const Leaf leaf = leaf_of(spot);
+  if (leaf == Leaf::kGuard) {
+    refuse(at, "what is done to the guard that is given away here is not known",
+           "Give it to functions of your own, which can be followed.");
+  }
   if (leaf == Leaf::kLock || leaf == Leaf::kCondition || leaf == Leaf::kMeeting ||
       leaf == Leaf::kThread || leaf == Leaf::kList) {
     return;
@@ -229,6 +240,7 @@ void DriverUnit::initialize_all(const Spot& spot, SourceLocation at) {
   }
   // A pointer that is null in the beginning and leads somewhere later is one that changes.
   const bool is_null = leaf == Leaf::kPointer && prologue_ && !spot.type->isReferenceType();
+  if (leaf == Leaf::kGuard) return new_guard(spot, at);
   if (leaf == Leaf::kTruth || leaf == Leaf::kNumber || is_null) write(spot, Value::of(0), at);
 }
 
@@ -267,7 +279,8 @@ void DriverUnit::construct(const Spot& spot, const clang::CXXConstructExpr& of) 
       for (const clang::FieldDecl* one : record->fields()) {
         if (one->getInClassInitializer() != nullptr) {
           initialize(field(spot, *one), one->getInClassInitializer(), at);
-        } else if (leaf_of(field(spot, *one)) == Leaf::kRecord) {
+        } else if (const Leaf leaf = leaf_of(field(spot, *one));
+                   leaf == Leaf::kRecord || leaf == Leaf::kGuard) {
           initialize_all(field(spot, *one), at);
         }
       }
@@ -288,7 +301,9 @@ void DriverUnit::construct(const Spot& spot, const clang::CXXConstructExpr& of) 
 void DriverUnit::initialize(const Spot& spot, const Expr* with, SourceLocation at) {
   if (with == nullptr) return;
   if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(with)) {
-    return initialize(spot, whole->getSubExpr(), at);
+    const std::size_t first = frames_.back().temporaries.size();
+    initialize(spot, whole->getSubExpr(), at);
+    return end_temporaries(first, at);
   }
   if (const auto* fallback = llvm::dyn_cast<clang::CXXDefaultInitExpr>(with)) {
     return initialize(spot, fallback->getExpr(), at);
@@ -363,8 +378,12 @@ void DriverUnit::initialize(const Spot& spot, const Expr* with, SourceLocation a
       if (from.kind != Value::Kind::kPointer) {
         refuse(at, "where this object comes from is not known", "");
       }
-      return copy(from.spot, spot, at);
+      copy(from.spot, spot, at);
+      forget_temporary(from.spot);  // it is the same object
+      return;
     }
+    case Leaf::kGuard:
+      return make_guard(spot, with, at);
     case Leaf::kThread:
     case Leaf::kTruth:
     case Leaf::kNumber:
@@ -391,20 +410,6 @@ void DriverUnit::initialize(const Spot& spot, const Expr* with, SourceLocation a
     return write(spot, list->getNumInits() == 0 ? Value::of(0) : Value{}, at);
   }
   write(spot, as_type(value(with), with->getType(), without_atomic(spot.type)), at);
-}
-
-void DriverUnit::destroy(const Spot& spot, SourceLocation at) {
-  const auto* record = spot.type->getAsCXXRecordDecl();
-  if (leaf_of(spot) != Leaf::kRecord || record == nullptr || !record->hasDefinition()) return;
-  const clang::CXXDestructorDecl* destructor = record->getDestructor();
-  if (destructor == nullptr || !destructor->isUserProvided()) return;
-  const auto* definition =
-      llvm::dyn_cast_or_null<clang::CXXDestructorDecl>(destructor->getDefinition());
-  if (definition == nullptr) {
-    refuse(at, fmt::format("{} has no body here", destructor->getQualifiedNameAsString()),
-           "Put the driver and what it tests into one source file.");
-  }
-  invoke(*definition, spot, {}, nullptr, at);
 }
 
 // One step each.

@@ -91,7 +91,8 @@ Meaning DriverUnit::parameter(const clang::VarDecl& of, const Value& value, Sour
   }
   const Leaf leaf = leaf_of(type);
   // What cannot be copied was moved here: it is the same one.
-  const bool moved = leaf == Leaf::kList || leaf == Leaf::kThread || leaf == Leaf::kMeeting;
+  const bool moved = leaf == Leaf::kList || leaf == Leaf::kThread || leaf == Leaf::kMeeting ||
+                     leaf == Leaf::kGuard || (leaf == Leaf::kRecord && is_ended(type));
   if (moved && value.kind == Value::Kind::kPointer) {
     return {.kind = Meaning::Kind::kSpot, .spot = value.spot};
   }
@@ -187,7 +188,14 @@ Value DriverUnit::invoke(const FunctionDecl& function, std::optional<Spot> self,
   const bool returns_truth = !definition->getReturnType()->isReferenceType() &&
                              definition->getReturnType()->isBooleanType() && !frames_.empty();
   const std::string result = returns_truth ? temporary("bool") : "";
-  const auto held = held_;
+  std::optional<Spot> object;
+  if (const QualType type = definition->getReturnType();
+      !frames_.empty() && !type->isReferenceType() && !type->isVoidType() && is_ended(type) &&
+      leaf_of(type) != Leaf::kThread && leaf_of(type) != Leaf::kList) {
+    object = Spot{.path = unique(fmt::format("{} result of {}", thread_, name)), .type = type};
+    initialize_all(*object, at);
+  }
+  const auto held = holding_.held;
   const bool was_in_atomic = in_atomic_;
   const bool was_not_atomic = not_atomic_;
   if (is_marked(*definition, "tomos::not_atomic")) not_atomic_ = true;
@@ -200,6 +208,7 @@ Value DriverUnit::invoke(const FunctionDecl& function, std::optional<Spot> self,
   frame.self = std::move(self);
   frame.label = fmt::format("end_{}", ++labels_);
   frame.result = result;
+  frame.object = object;
   if (closure != nullptr) {
     frame.meanings = closure->captured;
   }
@@ -221,12 +230,19 @@ Value DriverUnit::invoke(const FunctionDecl& function, std::optional<Spot> self,
                    one->getInit()->getExprLoc());
       } else if (const auto* made_by =
                      llvm::dyn_cast<clang::CXXConstructExpr>(one->getInit()->IgnoreImplicit())) {
+        if (!guard_type(made_by->getType()).empty()) {
+          refuse(at, "a class derives from a guard", "Give it a member that is one.");
+        }
+        const std::size_t first = frames_.back().temporaries.size();
         construct(*made_at, *made_by);
+        end_temporaries(first, at);
       }
     }
   }
   statement(definition->getBody());
+  const bool reached = is_reached();
   leave_scope(definition->getEndLoc());
+  arrive(frames_.back().holding, reached, definition->getEndLoc());
   // The last thing in the function need not jump to its end.
   const std::string jump = fmt::format("goto {};", frames_.back().label);
   const auto jumps = std::ranges::count(lines, jump, &DriverLine::text);
@@ -243,7 +259,7 @@ Value DriverUnit::invoke(const FunctionDecl& function, std::optional<Spot> self,
   live_names_ = names;
   if (!lines.empty()) {
     // Who only takes a lock for the caller, or gives it back, is no transaction.
-    const bool is_block = atomic && held == held_;
+    const bool is_block = atomic && held == holding_.held;
     const std::string bp_name = identifier(name);
     if (is_block) {
       driver_.names[bp_name] = name;
@@ -260,6 +276,10 @@ Value DriverUnit::invoke(const FunctionDecl& function, std::optional<Spot> self,
     if (is_block || (!done.declared.empty() && !entry)) close();
   } else {
     prologue_ = was_prologue;
+  }
+  if (object) {
+    keep_temporary(*object);
+    return Value::leading_to(*object);
   }
   if (!result.empty()) {
     const bool steady = done.returned.size() == 1 && done.returned[0].is_number();

@@ -38,7 +38,12 @@ Meaning DriverUnit::place(const Expr* of) {
   const auto at_spot = [](Spot where) {
     return Meaning{.kind = Meaning::Kind::kSpot, .spot = std::move(where)};
   };
-  if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(of)) return place(whole->getSubExpr());
+  if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(of)) {
+    const std::size_t first = frames_.back().temporaries.size();
+    Meaning found = place(whole->getSubExpr());
+    end_temporaries(first, of->getEndLoc());
+    return found;
+  }
   if (const auto* brackets = llvm::dyn_cast<clang::ParenExpr>(of)) {
     return place(brackets->getSubExpr());
   }
@@ -49,7 +54,12 @@ Meaning DriverUnit::place(const Expr* of) {
     return place(fallback->getExpr());
   }
   if (const auto* kept = llvm::dyn_cast<clang::MaterializeTemporaryExpr>(of)) {
-    return {.kind = Meaning::Kind::kValue, .value = value(kept->getSubExpr())};
+    const Value found = value(kept->getSubExpr());
+    // A reference that is declared keeps it for as long as it is there itself.
+    if (kept->getStorageDuration() == clang::SD_Automatic && forget_temporary(found.spot)) {
+      frames_.back().scopes.back().cleanups.push_back({.spot = found.spot, .at = at});
+    }
+    return {.kind = Meaning::Kind::kValue, .value = found};
   }
   if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(of)) {
     if (const Meaning* known_one = find(*name->getDecl())) return *known_one;
@@ -207,7 +217,11 @@ Value DriverUnit::short_circuit(const clang::BinaryOperator& of) {
   if (left.is_number()) return (left.number != 0) == both ? truth(of.getRHS()) : left;
   std::vector<DriverLine> lines;
   std::vector<DriverLine>* const out = std::exchange(out_, &lines);
+  const std::size_t first = frames_.back().temporaries.size();
+  const Holding holding = holding_;
   Value right = truth(of.getRHS());
+  refuse_temporaries(first, of.getOperatorLoc());
+  join_ways(holding, of.getOperatorLoc());
   out_ = out;
   if (lines.empty()) {
     if (right.is_number() && (right.number != 0) == both) return left;
@@ -339,8 +353,11 @@ Value DriverUnit::choice(const clang::ConditionalOperator& of) {
   if (!test.is_known()) abstracted("conditions that depend on data go both ways:", "", at);
   const bool is_truth = of.getType()->isBooleanType();
   const std::string result = is_truth ? temporary("bool") : "";
+  const std::size_t first = frames_.back().temporaries.size();
+  const Holding holding = holding_;
   const auto way = [&](const Expr* one) {
     const Value found = value(one);
+    refuse_temporaries(first, at);
     if (is_truth) emit(fmt::format("{} = {};", result, known(found, true)), at);
     return found;
   };
@@ -348,105 +365,13 @@ Value DriverUnit::choice(const clang::ConditionalOperator& of) {
   const Value one = way(of.getTrueExpr());
   close();
   open("else", at);
+  const Holding after_true = std::exchange(holding_, holding);
   const Value other = way(of.getFalseExpr());
+  join_ways(after_true, at);
   close();
   if (is_truth) return Value::of(result);
   const bool same = one.kind == other.kind && one.number == other.number && one.spot == other.spot;
   return same && one.kind != Value::Kind::kFormula ? one : Value{};
-}
-
-Value DriverUnit::closure(const clang::LambdaExpr& of) {
-  const SourceLocation at = of.getBeginLoc();
-  auto made_closure = std::make_shared<Closure>();
-  made_closure->lambda = &of;
-  made_closure->self = frames_.back().self;
-  auto with = of.capture_init_begin();
-  for (const clang::LambdaCapture& capture : of.captures()) {
-    const Expr* init = *with++;
-    if (!capture.capturesVariable()) continue;
-    if (const auto* part = llvm::dyn_cast<clang::BindingDecl>(capture.getCapturedVar())) {
-      if (capture.getCaptureKind() != clang::LCK_ByRef) {
-        refuse(capture.getLocation(), "a structured binding is captured by copy",
-               "Put it into a variable first.");
-      }
-      const auto* whole = llvm::cast<VarDecl>(part->getDecomposedDecl());
-      if (const Meaning* outer = find(*whole)) made_closure->captured[whole] = *outer;
-      continue;
-    }
-    const auto* captured = llvm::cast<VarDecl>(capture.getCapturedVar());
-    Meaning& meaning = made_closure->captured[captured];
-    if (captured->isInitCapture()) {
-      const Expr* from = captured->getInit();
-      const Leaf leaf = leaf_of(captured->getType());
-      const bool is_reference = captured->getType()->isReferenceType();
-      meaning =
-          is_reference ? place(from) : Meaning{.kind = Meaning::Kind::kValue, .value = value(from)};
-      if (!is_reference && (leaf == Leaf::kThread || leaf == Leaf::kMeeting)) {  // moved here
-        Spot own = meaning.value.spot;
-        if (meaning.value.kind != Value::Kind::kPointer) {
-          own = {.path = unique(captured->getNameAsString()), .type = captured->getType()};
-          write(own, meaning.value, at);
-        }
-        meaning = {.kind = Meaning::Kind::kSpot, .spot = own};
-      }
-    } else if (const Meaning* outer = find(*captured)) {
-      meaning = *outer;
-    } else if (init != nullptr) {
-      meaning = place(init);
-    }
-    const bool by_copy = capture.getCaptureKind() == clang::LCK_ByCopy;
-    const bool is_spot = meaning.kind == Meaning::Kind::kSpot;
-    if (by_copy && is_spot && !captured->isInitCapture()) {
-      const Leaf leaf = leaf_of(meaning.spot);
-      if (leaf == Leaf::kTruth || leaf == Leaf::kNumber || leaf == Leaf::kPointer) {
-        meaning = {.kind = Meaning::Kind::kValue, .value = read(meaning.spot, at)};
-      } else {
-        const Spot own{.path = unique(thread_ + " copy of " + meaning.spot.path),
-                       .type = meaning.spot.type};
-        copy(meaning.spot, own, at);
-        meaning = {.kind = Meaning::Kind::kSpot, .spot = own};
-      }
-    }
-    // A variable of this thread is not there for another one: its value now is kept.
-    const bool is_formula =
-        meaning.kind == Meaning::Kind::kLocal ||
-        (meaning.kind == Meaning::Kind::kValue && meaning.value.kind == Value::Kind::kFormula);
-    if (is_formula) {
-      const Spot own{.path = unique(thread_ + " " + captured->getNameAsString()),
-                     .type = captured->getType().getNonReferenceType()};
-      write(own, load(meaning, at), at);
-      meaning = {.kind = Meaning::Kind::kSpot, .spot = own};
-    }
-  }
-  return {.kind = Value::Kind::kCallable,
-          .function = of.getCallOperator(),
-          .closure = std::move(made_closure)};
-}
-
-// An object that an expression makes, in a place of its own.
-Value DriverUnit::made(const Expr* of) {
-  const Spot own{.path = unique(thread_ + " temporary"), .type = of->getType()};
-  initialize(own, of, of->getExprLoc());
-  return Value::leading_to(own);
-}
-
-Value DriverUnit::allocate(const clang::CXXNewExpr& of) {
-  const SourceLocation at = of.getBeginLoc();
-  if (loops_ > 0) {
-    refuse(at, "an object is made in a loop, nobody knows how often",
-           "Make it before, or give the loop a constant bound of at most 8.");
-  }
-  const QualType type = of.getAllocatedType();
-  const Spot own{.path = unique(fmt::format("new {}", type.getUnqualifiedType().getAsString())),
-                 .type = type};
-  if (of.isArray()) return Value::leading_to({.path = own.path, .type = type, .blurred = true});
-  initialize_all(own, at);
-  if (of.hasInitializer()) {
-    initialize(own, of.getInitializer(), at);
-  } else if (of.getConstructExpr() != nullptr && leaf_of(own) == Leaf::kRecord) {
-    construct(own, *of.getConstructExpr());
-  }
-  return Value::leading_to(own);
 }
 
 Value DriverUnit::value(const Expr* of) {
@@ -456,7 +381,15 @@ Value DriverUnit::value(const Expr* of) {
       of->EvaluateAsInt(constant, context_) && constant.Val.getInt().isRepresentableByInt64()) {
     return Value::of(constant.Val.getInt().getExtValue());
   }
-  if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(of)) return value(whole->getSubExpr());
+  if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(of)) {
+    const std::size_t first = frames_.back().temporaries.size();
+    Value found = value(whole->getSubExpr());
+    end_temporaries(first, of->getEndLoc());
+    return found;
+  }
+  if (llvm::isa<clang::StmtExpr>(of)) {
+    refuse(at, "statements inside of an expression cannot be followed", "Write a function.");
+  }
   if (const auto* brackets = llvm::dyn_cast<clang::ParenExpr>(of)) {
     return value(brackets->getSubExpr());
   }
@@ -574,7 +507,9 @@ Value DriverUnit::value(const Expr* of) {
     const QualType type = of->getType();
     const Leaf leaf = leaf_of(type);
     const auto arguments = std::vector<const Expr*>(made_by->arg_begin(), made_by->arg_end());
-    if (leaf == Leaf::kRecord && !is_function_object(type)) return made(of);
+    if (leaf == Leaf::kGuard || (leaf == Leaf::kRecord && !is_function_object(type))) {
+      return made(of);
+    }
     if (leaf == Leaf::kThread) {
       if (made_by->getConstructor()->isCopyOrMoveConstructor()) return value(arguments[0]);
       return arguments.empty() ? Value{} : start(arguments, at);

@@ -32,6 +32,11 @@ Value DriverUnit::foreign_function(const FunctionDecl& function, const clang::Ca
     const Meaning where = place(arguments[0]);
     return where.kind == Meaning::Kind::kSpot ? Value::leading_to(where.spot) : load(where, at);
   }
+  if (in_std && name == "swap" && arguments.size() == 2 &&
+      !guard_type(arguments[0]->getType()).empty()) {
+    swap_guards(spot(arguments[0]), spot(arguments[1]), at);
+    return {};
+  }
   if (in_std && is_one_of(name, {"make_unique", "make_shared"})) {
     if (loops_ > 0)
       refuse(at, "an object is made in a loop, nobody knows how often", "Make it before.");
@@ -124,7 +129,9 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
                             : object->getType().getNonReferenceType();
   const std::string name = method.getNameAsString();
   const auto where = [&]() -> Spot {
-    if (!object->getType()->isPointerType()) return spot(object);
+    if (!object->getType()->isPointerType()) {
+      return is_any_lock_type(type) ? lock_of(object) : spot(object);
+    }
     const Value leads = value(object);
     if (leads.kind != Value::Kind::kPointer) {
       refuse(at, "where this pointer leads is not known", "Use the object itself.");
@@ -147,39 +154,7 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
     return meet(where(), name, given, at);
   }
   if (!guard_type(type).empty()) {
-    const auto* named = llvm::dyn_cast<clang::DeclRefExpr>(object->IgnoreParenImpCasts());
-    const auto known_one =
-        named == nullptr
-            ? frames_.back().guards.end()
-            : frames_.back().guards.find(llvm::dyn_cast<clang::VarDecl>(named->getDecl()));
-    if (known_one == frames_.back().guards.end() || known_one->second.locks.empty()) {
-      refuse(at, "what happens to this guard is not known", "Use it where it is declared.");
-    }
-    Guard& one = known_one->second;
-    if (name == "try_lock") {
-      Guard tried = one;
-      try_guard(tried, at);
-      frames_.back().guards[known_one->first] = tried;
-      return Value::of(tried.owns_if);
-    }
-    if (name == "lock" || name == "unlock") {
-      const auto& cleanups = frames_.back().scopes.back().cleanups;
-      const bool lives_here = std::ranges::any_of(
-          cleanups, [&](const Cleanup& cleanup) { return cleanup.guard == known_one->first; });
-      if (name == "lock" && held_.empty() && lives_here) begin_section(at);
-      one.owns = name == "lock";
-      one.owns_if.clear();
-      const Guard known_guard = one;
-      for (const Spot& lock : known_guard.locks) {
-        name == "lock" ? acquire(lock, at, known_guard.shared) : release(lock, at);
-      }
-      return {};
-    }
-    if (name == "owns_lock" || llvm::isa<clang::CXXConversionDecl>(method)) {
-      return one.owns_if.empty() ? Value::of(one.owns ? 1 : 0) : Value::of(one.owns_if);
-    }
-    if (name == "mutex") return {};
-    refuse(at, "what happens to this guard is not known", "Use lock() and unlock().");
+    return guard_method(method, where(), arguments, at);
   }
   if (is_condition_type(type)) {
     const Spot condition = where();
@@ -189,17 +164,14 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
            at);
       return {};
     }
-    const auto* named =
-        arguments.empty() ? nullptr
-                          : llvm::dyn_cast<clang::DeclRefExpr>(arguments[0]->IgnoreParenImpCasts());
-    const auto known_one =
-        named == nullptr
-            ? frames_.back().guards.end()
-            : frames_.back().guards.find(llvm::dyn_cast<clang::VarDecl>(named->getDecl()));
-    if (known_one == frames_.back().guards.end() || known_one->second.locks.size() != 1) {
+    if (arguments.empty() || guard_type(arguments[0]->getType()).empty()) {
       refuse(at, "with which lock this waits is not known", "Wait with a std::unique_lock.");
     }
-    const Spot lock = known_one->second.locks[0];
+    const Guard with = guard_at(spot(arguments[0]), at);
+    if (with.locks.size() != 1) {
+      refuse(at, "with which lock this waits is not known", "Wait with a std::unique_lock.");
+    }
+    const Spot lock = with.locks[0];
     const bool timed = name != "wait";
     const unsigned predicate = timed ? 2 : 1;
     if (arguments.size() <= predicate) {
@@ -207,9 +179,11 @@ Value DriverUnit::foreign_method(const clang::CXXMethodDecl& method, const clang
       return {};
     }
     const Value asked = value(arguments[predicate]);
+    const Holding holding = holding_;
     const std::string after = fmt::format("after_{}", ++labels_);
     open("while (true)", at);
     const Value holds = invoke(asked, {}, at);
+    join_ways(holding, at, true);
     if (!holds.is_known()) abstracted("conditions that depend on data go both ways:", "", at);
     open(fmt::format("if ({})", known(holds, true)), at);
     emit(fmt::format("goto {};", after), at);

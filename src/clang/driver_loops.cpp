@@ -33,11 +33,14 @@ void DriverUnit::loop(const Stmt* init, const Expr* condition, const Expr* step,
   const std::string end = fmt::format("after_{}", number);
   const std::string again = fmt::format("next_{}", number);
   bool end_wanted = false;
+  std::optional<Holding> left;  // of those who leave it
+  const Holding before = holding_;
   const auto test = [&] {
     if (condition == nullptr) return true;
     const Value holds = truth(condition);
     if (holds.is_number() && holds.number != 0) return true;
     end_wanted = true;
+    join_ways(left, condition->getExprLoc());
     if (!holds.is_number()) {
       if (!holds.is_known())
         abstracted("loops that depend on data run any number of times:", "", at);
@@ -56,10 +59,14 @@ void DriverUnit::loop(const Stmt* init, const Expr* condition, const Expr* step,
   frame.continues.push_back({.label = again, .scopes = frame.scopes.size()});
   const Stmt* const list[] = {body};
   block(list, body->getEndLoc());
+  arrive(frames_.back().continues.back().holding, is_reached(), at);
   if (frames_.back().continues.back().wanted) label(again, at);
   if (step != nullptr) statement(step);
   if (body_first) test();
+  if (is_reached()) join_ways(before, at, true);
   end_wanted |= frames_.back().breaks.back().wanted;
+  arrive(left, false, at);
+  arrive(frames_.back().breaks.back().holding, left.has_value(), at);
   frames_.back().breaks.pop_back();
   frames_.back().continues.pop_back();
   --loops_;
@@ -128,6 +135,7 @@ bool DriverUnit::unroll(const clang::ForStmt& of) {
   const std::size_t number = ++labels_;
   const std::string end = fmt::format("after_{}", number);
   bool end_wanted = false;
+  std::optional<Holding> left;  // of those who have left it
   for (const std::int64_t i : rounds) {
     Frame& frame = frames_.back();
     frame.meanings[counter] = {.kind = Meaning::Kind::kValue, .value = Value::of(i)};
@@ -136,17 +144,22 @@ bool DriverUnit::unroll(const clang::ForStmt& of) {
     frame.continues.push_back({.label = again, .scopes = frame.scopes.size()});
     const Stmt* const list[] = {of.getBody()};
     block(list, of.getEndLoc());
+    arrive(frames_.back().continues.back().holding, is_reached(), of.getEndLoc());
     if (frames_.back().continues.back().wanted) label(again, of.getEndLoc());
     end_wanted |= frames_.back().breaks.back().wanted;
+    leave_round(left, of.getEndLoc());
     frames_.back().breaks.pop_back();
     frames_.back().continues.pop_back();
   }
+  arrive(left, is_reached(), of.getEndLoc());
   if (end_wanted) label(end, of.getEndLoc());
   return true;
 }
 
 void DriverUnit::range_loop(const clang::CXXForRangeStmt& of) {
   const SourceLocation at = of.getBeginLoc();
+  frames_.back().scopes.emplace_back();
+  statement(of.getInit());
   const Spot range = spot(of.getRangeInit());
   const VarDecl& variable = *of.getLoopVariable();
   const Leaf leaf = leaf_of(range);
@@ -160,6 +173,7 @@ void DriverUnit::range_loop(const clang::CXXForRangeStmt& of) {
   const std::size_t number = ++labels_;
   const std::string end = fmt::format("after_{}", number);
   bool end_wanted = false;
+  std::optional<Holding> left;  // of those who have left it
   const auto round = [&](const Spot& one, const std::string& again) {
     Frame& frame = frames_.back();
     frame.scopes.emplace_back();
@@ -172,8 +186,10 @@ void DriverUnit::range_loop(const clang::CXXForRangeStmt& of) {
     frames_.back().continues.push_back({.label = again, .scopes = frames_.back().scopes.size()});
     const Stmt* const list[] = {of.getBody()};
     block(list, of.getEndLoc());
+    arrive(frames_.back().continues.back().holding, is_reached(), of.getEndLoc());
     if (frames_.back().continues.back().wanted) label(again, of.getEndLoc());
     end_wanted |= frames_.back().breaks.back().wanted;
+    leave_round(left, of.getEndLoc());
     frames_.back().breaks.pop_back();
     frames_.back().continues.pop_back();
     leave_scope(of.getEndLoc());
@@ -188,12 +204,17 @@ void DriverUnit::range_loop(const clang::CXXForRangeStmt& of) {
     (void)read(range, at);
     open("while (*)", at);
     ++loops_;
+    const Holding before = holding_;
     round({.path = range.path, .type = variable.getType().getNonReferenceType(), .blurred = true},
           fmt::format("next_{}", number));
+    if (is_reached()) join_ways(before, at, true);
+    holding_ = before;
     --loops_;
     close();
   }
+  arrive(left, is_reached(), of.getEndLoc());
   if (end_wanted) label(end, of.getEndLoc());
+  leave_scope(of.getEndLoc());
 }
 
 }  // namespace tomos::cpp

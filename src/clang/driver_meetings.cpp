@@ -216,8 +216,8 @@ Value DriverUnit::try_lock(const Spot& lock, bool shared, bool timed, SourceLoca
     open("else", at);
     emit(done + " = false;", at);
     close();
-  } else if (is_plain && is_recursive_lock(lock.type) && held_.contains(name)) {
-    held_.insert(name);
+  } else if (is_plain && is_recursive_lock(lock.type) && holding_.held.contains(name)) {
+    holding_.held.insert(name);
     return Value::of(1);
   } else if (is_plain) {
     emit(done + " = true;", at);
@@ -245,7 +245,7 @@ void DriverUnit::lock_all(const std::vector<Spot>& locks, SourceLocation at) {
     if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
     const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
     names.push_back(is_plain ? declare(lock, at) : meeting(lock, at));
-    if (held_.contains(names.back())) {
+    if (holding_.held.contains(names.back())) {
       refuse(at, fmt::format("{} is locked with others while it is held", lock.path),
              "Lock it before, or with them.");
     }
@@ -284,35 +284,30 @@ void DriverUnit::lock_all(const std::vector<Spot>& locks, SourceLocation at) {
     if (first + 1 < count) emit(fmt::format("goto all_{};", number), at);
   }
   label(fmt::format("all_{}", number), at);
-  for (const std::string& name : names) held_.insert(name);
+  for (const std::string& name : names) holding_.held.insert(name);
 }
 
 // Of mutexes, or of guards that have put it off.
 void DriverUnit::std_lock(llvm::ArrayRef<const Expr*> arguments, SourceLocation at) {
   std::vector<Spot> locks;
+  std::vector<Spot> guards;
   for (const Expr* one : arguments) {
     if (is_any_lock_type(one->getType())) {
-      locks.push_back(spot(one));
+      locks.push_back(lock_of(one));
       continue;
     }
-    const auto* named = llvm::dyn_cast<clang::DeclRefExpr>(one->IgnoreParenImpCasts());
-    const auto* variable =
-        named == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(named->getDecl());
-    const auto guard_of = frames_.back().guards.find(variable);
-    if (guard_of == frames_.back().guards.end() || guard_of->second.locks.size() != 1 ||
-        guard_of->second.shared) {
+    const Spot guard = spot(one);
+    const bool is_guard = !guard_type(guard.type).empty();
+    if (!is_guard || guard_at(guard, at).locks.size() != 1 || guard_at(guard, at).shared) {
       refuse(at, "which locks these are is not known",
-             "Give std::lock mutexes, or a std::unique_lock of one where it is declared.");
+             "Give std::lock mutexes, or a std::unique_lock of each.");
     }
-    locks.push_back(guard_of->second.locks[0]);
-    guard_of->second.owns = true;
-    guard_of->second.owns_if.clear();
-    const auto& cleanups = frames_.back().scopes.back().cleanups;
-    const bool lives_here = std::ranges::any_of(
-        cleanups, [&](const Cleanup& cleanup) { return cleanup.guard == variable; });
-    if (held_.empty() && lives_here) begin_section(at);
+    locks.push_back(guard_at(guard, at).locks[0]);
+    guards.push_back(guard);
+    if (holding_.held.empty() && is_of_scope(guard)) begin_section(at);
   }
   lock_all(locks, at);
+  for (const Spot& guard : guards) set_owns(guard, true, at);
 }
 
 // ---- the others ----

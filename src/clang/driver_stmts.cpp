@@ -66,12 +66,13 @@ void DriverUnit::statement(const Stmt* of) {
     selection(*chosen);
   } else if (const auto* returned = llvm::dyn_cast<clang::ReturnStmt>(of)) {
     if (returned->getRetValue() != nullptr) {
-      const clang::QualType type = frame.function->getReturnType();
-      const Value with = argument(returned->getRetValue(), type);
-      frame.returned.push_back(with);
-      if (!frame.result.empty()) emit(fmt::format("{} = {};", frame.result, known(with, true)), at);
+      return_value(*returned);
     }
-    leave(0, at);
+    Holding left = leave(0, at);
+    std::swap(left, holding_);
+    join_ways(frame.holding, at);
+    std::swap(left, holding_);
+    frame.elided.clear();
     emit(fmt::format("goto {};", frame.label), at);
     frame.jumps = true;
   } else if (llvm::isa<clang::BreakStmt>(of)) {
@@ -82,7 +83,9 @@ void DriverUnit::statement(const Stmt* of) {
     abstracted("exceptions are not followed:", "", at);
     statement(tried->getTryBlock());
   } else if (const auto* expr = llvm::dyn_cast<Expr>(of)) {
+    const std::size_t first = frame.temporaries.size();
     (void)value(expr);
+    end_temporaries(first, of->getEndLoc());
   } else if (!llvm::isa<clang::NullStmt>(of)) {
     refuse(at,
            fmt::format("a statement of this kind ({}) cannot be followed", of->getStmtClassName()),
@@ -91,6 +94,27 @@ void DriverUnit::statement(const Stmt* of) {
   Frame& now = frames_.back();
   for (auto& [type, name] : now.busy) now.free[type].push_back(std::move(name));
   now.busy.clear();
+}
+
+// An object is made where the caller has it; a variable that is returned by its name is that.
+void DriverUnit::return_value(const clang::ReturnStmt& of) {
+  Frame& frame = frames_.back();
+  const SourceLocation at = of.getBeginLoc();
+  const std::size_t first = frame.temporaries.size();
+  const VarDecl* same = of.getNRVOCandidate();
+  const Meaning* variable = same == nullptr ? nullptr : find(*same);
+  if (frame.object && variable != nullptr && variable->kind == Meaning::Kind::kSpot &&
+      leaf_of(*frame.object) == Leaf::kRecord) {
+    copy(variable->spot, *frame.object, at);
+    frame.elided = variable->spot.path;
+  } else if (frame.object) {
+    initialize(*frame.object, of.getRetValue(), at);
+  } else {
+    const Value with = argument(of.getRetValue(), frame.function->getReturnType());
+    frame.returned.push_back(with);
+    if (!frame.result.empty()) emit(fmt::format("{} = {};", frame.result, known(with, true)), at);
+  }
+  end_temporaries(first, at);
 }
 
 // ---- blocks ----
@@ -102,10 +126,11 @@ void DriverUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation end) {
   // A critical section that is in one block: lock(), and unlock() behind it; or what an if does
   // that has tried to get the lock.
   const bool by_guard = std::exchange(tried_by_guard_, false);
-  if (const std::string tried = std::exchange(tried_, ""); !tried.empty() && held_.empty()) {
+  if (const std::string tried = std::exchange(tried_, "");
+      !tried.empty() && holding_.held.empty()) {
     if (by_guard || is_given_back(tried, list)) {
       begin_section(list.empty() ? end : list.front()->getBeginLoc());
-      held_.insert(shared_.at(tried).name);  // it does not end with locks inside of it
+      holding_.held.insert(shared_.at(tried).name);  // it does not end with locks inside of it
     } else {
       note_open_section(end);
     }
@@ -115,7 +140,8 @@ void DriverUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation end) {
     const bool is_section = std::ranges::all_of(locks, [&](const Expr* lock) {
       return is_given_back(spot(lock).path, list.drop_front(i + 1));
     });
-    if (!locks.empty() && held_.empty() && is_section) begin_section(list[i]->getBeginLoc());
+    if (!locks.empty() && holding_.held.empty() && is_section)
+      begin_section(list[i]->getBeginLoc());
     statement(list[i]);
   }
   leave_scope(end);
@@ -125,12 +151,13 @@ void DriverUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation end) {
 
 // A critical section that is none of those that are known to end.
 void DriverUnit::note_open_section(SourceLocation at) {
-  if (!held_.empty() || in_atomic_ || not_atomic_) return;
+  if (!holding_.held.empty() || in_atomic_ || not_atomic_) return;
   abstracted("critical sections that do not end where they begin are no transactions:", "", at);
 }
 
 void DriverUnit::begin_section(SourceLocation at) {
   if (in_atomic_ || not_atomic_) return;
+  if (facts_.open_sections.contains(text_of(at))) return note_open_section(at);
   const std::string in = frames_.back().function->getQualifiedNameAsString();
   const std::string name = identifier("critical section in " + in);
   driver_.names[name] = "critical section in " + in;
@@ -138,6 +165,7 @@ void DriverUnit::begin_section(SourceLocation at) {
   in_atomic_ = true;
   ++frames_.back().scopes.back().opened;
   frames_.back().scopes.back().section = true;
+  frames_.back().scopes.back().section_at = text_of(at);
 }
 
 void DriverUnit::acquire(const Spot& lock, SourceLocation at, bool shared) {
@@ -145,8 +173,9 @@ void DriverUnit::acquire(const Spot& lock, SourceLocation at, bool shared) {
   const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
   const std::string name = is_plain ? declare(lock, at) : meeting(lock, at);
   note_open_section(at);
-  held_.insert(name);
-  if (is_recursive_lock(lock.type) && held_.count(name) > 1) return;
+  holding_.held.insert(name);
+  if (is_recursive_lock(lock.type)) recursive_.insert(name);
+  if (is_recursive_lock(lock.type) && holding_.held.count(name) > 1) return;
   if (!is_plain) return acquire_shared_lock(lock, shared, at);
   emit(fmt::format("acquire {};", name), at);
 }
@@ -155,15 +184,23 @@ void DriverUnit::release(const Spot& lock, SourceLocation at) {
   if (lock.blurred) refuse(at, "which lock this is is not known", "Use a lock that has a name.");
   const bool is_plain = meeting_of(lock.type) == Meeting::kNone;
   const std::string name = is_plain ? declare(lock, at) : meeting(lock, at);
-  if (const auto one = held_.find(name); one != held_.end()) held_.erase(one);
-  if (is_recursive_lock(lock.type) && held_.contains(name)) return;
+  if (const auto one = holding_.held.find(name); one != holding_.held.end())
+    holding_.held.erase(one);
+  if (is_recursive_lock(lock.type) && holding_.held.contains(name)) return;
   if (is_plain) {
     emit(fmt::format("release {};", name), at);
   } else {
     release_shared_lock(lock, at);
   }
   Scope& scope = frames_.back().scopes.back();
-  if (!held_.empty() || !scope.section) return;
+  if (!holding_.held.empty()) return;
+  // Who is called gives back what the caller has taken: that was no critical section of one piece.
+  for (std::size_t i = 0; ending_ == 0 && i + 1 < frames_.size(); ++i) {
+    for (const Scope& around : frames_[i].scopes) {
+      if (around.section) facts_.open_sections.insert(around.section_at);
+    }
+  }
+  if (!scope.section) return;
   close();
   --scope.opened;
   scope.section = false;
@@ -171,18 +208,13 @@ void DriverUnit::release(const Spot& lock, SourceLocation at) {
 }
 
 void DriverUnit::run_cleanup(const Cleanup& cleanup, SourceLocation at) {
+  if (!cleanup.spot.path.empty() && cleanup.spot.path == frames_.back().elided) return;
   switch (cleanup.kind) {
-    case Cleanup::Kind::kRelease: {
-      const auto guard_of = frames_.back().guards.find(cleanup.guard);
-      const Guard owner = guard_of == frames_.back().guards.end() ? Guard{} : guard_of->second;
-      if (!owner.owns) return;
-      if (!owner.owns_if.empty()) open(fmt::format("if ({})", owner.owns_if), at);
-      release(cleanup.spot, at);
-      if (!owner.owns_if.empty()) close();
-      return;
-    }
     case Cleanup::Kind::kDestroy:
-      return destroy(cleanup.spot, at);
+      ++ending_;
+      destroy(cleanup.spot, at);
+      --ending_;
+      return;
     case Cleanup::Kind::kJoin:
       for (const Spot& thread : threads_in(cleanup.spot)) join(thread, at);
       return;
@@ -199,27 +231,31 @@ std::vector<Spot> DriverUnit::threads_in(const Spot& spot) const {
 }
 
 // On the way out of all blocks but the first `scopes`: what is left stays open for what is written
-// next.
-void DriverUnit::leave(std::size_t scopes, SourceLocation at) {
+// next. What guards hold then.
+DriverUnit::Holding DriverUnit::leave(std::size_t scopes, SourceLocation at) {
   const std::vector<Scope> kept = frames_.back().scopes;
-  const auto held = held_;
   const auto threads = threads_;
+  const Holding holding = holding_;
   const bool was_atomic = in_atomic_;
   for (Scope& scope : frames_.back().scopes) scope.section = false;
   for (std::size_t i = kept.size(); i-- > scopes;) {
     for (std::size_t j = kept[i].cleanups.size(); j-- > 0;) run_cleanup(kept[i].cleanups[j], at);
   }
   frames_.back().scopes = kept;
-  held_ = held;
   threads_ = threads;
   in_atomic_ = was_atomic;
+  return std::exchange(holding_, holding);
+}
+
+// Nobody comes here behind a jump.
+bool DriverUnit::is_reached() const {
+  return out_->empty() || !out_->back().text.starts_with("goto ");
 }
 
 void DriverUnit::leave_scope(SourceLocation at) {
   const std::vector<Cleanup> cleanups = frames_.back().scopes.back().cleanups;
   const int opened = frames_.back().scopes.back().opened;
-  // Nobody comes here behind a jump, which has done it all.
-  const bool reached = out_->empty() || !out_->back().text.starts_with("goto ");
+  const bool reached = is_reached();  // who has jumped has done it all
   std::vector<DriverLine> nowhere;
   std::vector<DriverLine>* const out = out_;
   if (!reached) out_ = &nowhere;
@@ -232,7 +268,10 @@ void DriverUnit::leave_scope(SourceLocation at) {
 void DriverUnit::turn(std::vector<Target>& targets, SourceLocation at) {
   if (targets.empty()) refuse(at, "where this leads is not known", "");
   Target& target = targets.back();
-  leave(target.scopes, at);
+  Holding left = leave(target.scopes, at);
+  std::swap(left, holding_);
+  join_ways(target.holding, at);
+  std::swap(left, holding_);
   emit(fmt::format("goto {};", target.label), at);
   target.wanted = true;
 }
@@ -240,66 +279,6 @@ void DriverUnit::turn(std::vector<Target>& targets, SourceLocation at) {
 void DriverUnit::label(const std::string& name, SourceLocation at) { emit(name + ":", at); }
 
 // ---- declarations ----
-
-void DriverUnit::try_guard(Guard& guard, SourceLocation at) {
-  const std::string name = local("owns", "bool");
-  emit(fmt::format("{} = {};", name,
-                   known(try_lock(guard.locks.at(0), guard.shared, false, at), true)),
-       at);
-  guard.owns = true;
-  guard.owns_if = name;
-}
-
-bool DriverUnit::guard(const VarDecl& variable) {
-  const std::string_view kind = guard_type(variable.getType());
-  if (kind.empty()) return false;
-  const SourceLocation at = variable.getLocation();
-  const Expr* init = variable.getInit();
-  const auto* made_by =
-      init == nullptr ? nullptr : llvm::dyn_cast<clang::CXXConstructExpr>(init->IgnoreImplicit());
-  Guard made_guard{.shared = kind == "shared_lock"};
-  bool acquires = true;
-  bool tries = false;
-  if (made_by != nullptr) {
-    for (const Expr* one : made_by->arguments()) {
-      if (is_any_lock_type(one->getType())) {
-        made_guard.locks.push_back(spot(one));
-        continue;
-      }
-      const auto* tag = one->getType().getNonReferenceType()->getAsRecordDecl();
-      const std::string name = tag == nullptr ? "" : tag->getNameAsString();
-      if (name == "adopt_lock_t") {
-        acquires = false;
-      } else if (name == "defer_lock_t") {
-        acquires = made_guard.owns = false;
-      } else if (name == "try_to_lock_t") {
-        acquires = false;
-        tries = true;
-      } else if (!llvm::isa<clang::CXXDefaultArgExpr>(one)) {
-        refuse(at, "a guard of this kind cannot be followed",
-               "std::lock_guard, std::scoped_lock and std::unique_lock of a mutex can.");
-      }
-    }
-  }
-  if (made_guard.locks.empty() && (kind == "unique_lock" || kind == "shared_lock")) {
-    made_guard.owns = acquires = false;
-  }
-  if (tries) try_guard(made_guard, at);
-  if (acquires && !made_guard.locks.empty()) {
-    if (held_.empty()) begin_section(at);
-    if (made_guard.locks.size() > 1) {
-      lock_all(made_guard.locks, at);
-    } else {
-      acquire(made_guard.locks[0], at, made_guard.shared);
-    }
-  }
-  for (const Spot& lock : made_guard.locks) {
-    frames_.back().scopes.back().cleanups.push_back(
-        {.kind = Cleanup::Kind::kRelease, .spot = lock, .guard = &variable, .at = at});
-  }
-  frames_.back().guards[&variable] = std::move(made_guard);
-  return true;
-}
 
 void DriverUnit::declaration(const VarDecl& variable) {
   const SourceLocation at = variable.getLocation();
@@ -321,7 +300,6 @@ void DriverUnit::declaration(const VarDecl& variable) {
     if (variable.isStaticLocal()) (void)global(variable, at);
     return;
   }
-  if (guard(variable)) return;
   auto& meanings = frames_.back().meanings;
   const Expr* init = variable.getInit();
   const clang::QualType type = variable.getType();
@@ -367,18 +345,16 @@ void DriverUnit::declaration(const VarDecl& variable) {
   const std::string prefix = thread_.empty() ? "" : thread_ + " ";
   const Spot made_at{.path = unique(prefix + variable.getNameAsString()), .type = type};
   meanings[&variable] = {.kind = Meaning::Kind::kSpot, .spot = made_at};
-  const auto* record = type->getAsCXXRecordDecl();
-  const bool is_destroyed = leaf == Leaf::kRecord && record != nullptr && record->hasDefinition() &&
-                            record->getDestructor() != nullptr &&
-                            record->getDestructor()->isUserProvided();
-  if (init != nullptr && is_destroyed && held_.empty()) {
+  const bool is_destroyed =
+      (leaf == Leaf::kRecord || leaf == Leaf::kArray || leaf == Leaf::kGuard) && is_ended(type);
+  if (init != nullptr && is_destroyed && holding_.held.empty()) {
     // It may be a guard: then a critical section begins with it.
     std::vector<DriverLine> lines;
     std::vector<DriverLine>* const out = std::exchange(out_, &lines);
     const auto noted = driver_.abstracted;
     initialize(made_at, init, at);
     out_ = out;
-    if (!held_.empty()) {
+    if (!holding_.held.empty()) {
       driver_.abstracted = noted;
       begin_section(at);
     }
@@ -426,8 +402,7 @@ void DriverUnit::branch(const clang::IfStmt& of) {
     if (!test.is_known()) {
       abstracted("conditions that depend on data go both ways:", "", of.getCond()->getExprLoc());
     }
-    const auto held = held_;
-    const auto guards = frames_.back().guards;
+    const Holding before = holding_;
     open(fmt::format("if ({})", known(test, true)), at);
     tried_ = tried;
     tried_by_guard_ = !by_guard.empty();
@@ -436,8 +411,7 @@ void DriverUnit::branch(const clang::IfStmt& of) {
     close();
     const bool then_leaves =
         out_->size() >= 2 && (*out_)[out_->size() - 2].text.starts_with("goto ");
-    const auto then_held = std::exchange(held_, held);
-    auto then_guards = std::exchange(frames_.back().guards, guards);
+    Holding after_then = std::exchange(holding_, before);
     if (of.getElse() != nullptr) {
       open("else", of.getElse()->getBeginLoc());
       alone(of.getElse());
@@ -445,19 +419,8 @@ void DriverUnit::branch(const clang::IfStmt& of) {
     }
     const bool else_leaves =
         of.getElse() != nullptr && (*out_)[out_->size() - 2].text.starts_with("goto ");
-    if (!then_leaves && !else_leaves) {
-      for (const auto& [variable, one] : frames_.back().guards) {
-        const auto other = then_guards.find(variable);
-        if (other != then_guards.end() && other->second.owns != one.owns) {
-          refuse(at, "whether the lock is held behind this depends on the way",
-                 "Lock and unlock in the same block.");
-        }
-      }
-    }
-    if (else_leaves) {
-      held_ = then_held;
-      frames_.back().guards = std::move(then_guards);
-    }
+    if (!then_leaves && !else_leaves) join_ways(after_then, at);
+    if (else_leaves) holding_ = std::move(after_then);
   }
   leave_scope(of.getEndLoc());
 }
@@ -465,6 +428,9 @@ void DriverUnit::branch(const clang::IfStmt& of) {
 void DriverUnit::selection(const clang::SwitchStmt& of) {
   const SourceLocation at = of.getBeginLoc();
   const std::string end = fmt::format("after_{}", ++labels_);
+  frames_.back().scopes.emplace_back();
+  statement(of.getInit());
+  if (of.getConditionVariable() != nullptr) declaration(*of.getConditionVariable());
   const Value chosen = value(of.getCond());
   std::vector<const clang::SwitchCase*> cases;
   for (const auto* one = of.getSwitchCaseList(); one != nullptr; one = one->getNextSwitchCase()) {
@@ -509,8 +475,10 @@ void DriverUnit::selection(const clang::SwitchStmt& of) {
   if (body == nullptr) refuse(at, "the body of this switch is no block", "Write braces.");
   frame.scopes.emplace_back();
   std::size_t number = 0;
+  const Holding before = holding_;
   for (const Stmt* one : body->body()) {
     while (const auto* marked = llvm::dyn_cast<clang::SwitchCase>(one)) {
+      arrive(before, is_reached(), marked->getBeginLoc());
       label(first + std::to_string(number++), marked->getBeginLoc());
       one = marked->getSubStmt();
     }
@@ -518,9 +486,16 @@ void DriverUnit::selection(const clang::SwitchStmt& of) {
   }
   if (number != cases.size())
     refuse(at, "a case is inside of another statement", "Put it outside.");
+  bool reached = is_reached();
   leave_scope(of.getEndLoc());
+  if (otherwise == end) {
+    arrive(before, reached, of.getEndLoc());
+    reached = true;
+  }
+  arrive(frames_.back().breaks.back().holding, reached, of.getEndLoc());
   frames_.back().breaks.pop_back();
   label(end, of.getEndLoc());
+  leave_scope(of.getEndLoc());
 }
 
 }  // namespace tomos::cpp

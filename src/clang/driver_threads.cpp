@@ -50,6 +50,9 @@ Value DriverUnit::start(llvm::ArrayRef<const Expr*> arguments, SourceLocation at
   std::vector<Value> values;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const Expr* one = arguments[i]->IgnoreImplicit();
+    if (keeps_lock(one->getType().getNonReferenceType())) {
+      refuse(at, "a guard is given to a thread", "Let the thread take the lock itself.");
+    }
     const bool is_object =
         is_method && i == 1 && one->isGLValue() && !one->getType()->isPointerType();
     if (is_object) {

@@ -60,6 +60,7 @@ void DriverUnit::pass() {
   promises_.clear();
   initialized_.clear();
   started_.clear();
+  recursive_.clear();
   paths_.clear();
   prologue_ = true;
   budget_ = kMostLines;
@@ -108,7 +109,9 @@ void DriverUnit::pass() {
 void DriverUnit::read_thread(const Started& thread) {
   thread_ = thread.name == "main" ? "" : thread.name;
   live_names_.clear();
-  held_.clear();
+  lasting_names_.clear();
+  holding_ = {};
+  ending_ = 0;
   in_atomic_ = not_atomic_ = false;
   loops_ = 0;
   labels_ = 0;
@@ -169,7 +172,9 @@ void DriverUnit::close() { out_->push_back({.text = "}"}); }
 std::string DriverUnit::local(const std::string& wanted, const std::string& type) {
   const std::string base = identifier(wanted);
   std::string name = base;
-  for (int i = 2; facts_.names.contains(name) || !live_names_.insert(name).second; ++i) {
+  for (int i = 2; facts_.names.contains(name) || lasting_names_.contains(name) ||
+                  !live_names_.insert(name).second;
+       ++i) {
     name = fmt::format("{}_{}", base, i);
   }
   frames_.back().declared[name] = type;
@@ -204,6 +209,7 @@ bool DriverUnit::is_foreign(const clang::Decl& decl) const {
 DriverUnit::Leaf DriverUnit::leaf_of(clang::QualType type) const {
   if (type->isReferenceType()) return Leaf::kPointer;
   if (is_lock_type(type)) return Leaf::kLock;
+  if (!guard_type(type).empty()) return Leaf::kGuard;
   if (is_condition_type(type)) return Leaf::kCondition;
   if (meeting_of(type) != Meeting::kNone) return Leaf::kMeeting;
   if (is_thread_type(type)) return Leaf::kThread;
@@ -245,6 +251,7 @@ std::string DriverUnit::type_of(const std::string& key, Leaf leaf) const {
     case Leaf::kThread:
     case Leaf::kList:
     case Leaf::kPointer:
+    case Leaf::kGuard:
     case Leaf::kRecord:
     case Leaf::kArray:
     case Leaf::kData:
@@ -340,6 +347,10 @@ Spot DriverUnit::global(const VarDecl& variable, SourceLocation at) {
     refuse(at, fmt::format("{} is defined elsewhere", path),
            "Put the driver and what it tests into one source file.");
   }
+  if (keeps_lock(spot.type)) {
+    refuse(of.getLocation(), fmt::format("when the lock in {} is given back is not known", path),
+           "Keep the guard in a variable of the function that needs it.");
+  }
   const Expr* with = definition->getInit();
   if (of.isStaticLocal() && with != nullptr && !with->isConstantInitializer(context_, false)) {
     refuse(of.getLocation(), fmt::format("what makes {} is more than constants", path),
@@ -387,6 +398,7 @@ void DriverUnit::look_at(const clang::Stmt* of) {
   };
   const auto walk = [&](const auto& self, const clang::Stmt* one) -> void {
     if (one == nullptr) return;
+    if (const auto* expr = llvm::dyn_cast<Expr>(one)) refuse_hidden_guard(*expr);
     if (const auto* lambda = llvm::dyn_cast<clang::LambdaExpr>(one)) {
       for (const clang::LambdaCapture& capture : lambda->captures()) {
         if (!capture.capturesVariable()) continue;

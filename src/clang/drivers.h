@@ -114,6 +114,8 @@ struct Facts {
   std::set<std::string> blurred;   // arrays of which unknown elements are used
   std::set<std::string> unstable;  // pointers that change
   std::set<std::string> names;     // of shared variables
+  std::set<std::string> unsteady;  // guards that hold their lock on one way, and not on another
+  std::set<std::string> open_sections;  // places where a lock is taken that a callee gives back
 
   friend bool operator==(const Facts&, const Facts&) = default;
 };
@@ -136,6 +138,7 @@ class DriverUnit {
     kTruth,
     kNumber,
     kPointer,
+    kGuard,
     kRecord,
     kArray,
     kData,
@@ -143,33 +146,43 @@ class DriverUnit {
 
   // What is to be done when a block is left.
   struct Cleanup {
-    enum class Kind : std::uint8_t { kRelease, kDestroy, kJoin };
-    Kind kind = Kind::kRelease;
+    enum class Kind : std::uint8_t { kDestroy, kJoin };
+    Kind kind = Kind::kDestroy;
     Spot spot;
-    const clang::VarDecl* guard = nullptr;  // that may have been unlocked before
     clang::SourceLocation at;
   };
   struct Scope {
     std::vector<Cleanup> cleanups;
     int opened = 0;        // atomic blocks that end with it
     bool section = false;  // the last of them is a critical section, and ends with it
+    std::string section_at;
   };
   struct Guard {
     std::vector<Spot> locks;
-    bool owns = true;
+    bool owns = false;
     bool shared = false;
     std::string owns_if;  // variable that says whether it does
+
+    friend bool operator==(const Guard&, const Guard&) = default;
+  };
+  struct Holding {                        // on the way that is being read
+    std::map<std::string, Guard> guards;  // by path
+    std::multiset<std::string> held;      // locks, as far as the text shows
   };
   struct Target {  // of break or continue
     std::string label;
     std::size_t scopes = 0;
     bool wanted = false;
+    std::optional<Holding> holding = {};  // those who have gone there: what they hold
   };
   struct Frame {
     const clang::FunctionDecl* function = nullptr;
     std::map<const clang::ValueDecl*, Meaning> meanings;
-    std::map<const clang::VarDecl*, Guard> guards;
     std::optional<Spot> self;
+    std::vector<Spot> temporaries;   // objects that die with the expression
+    std::optional<Spot> object;      // that is returned
+    std::string elided;              // variable that is the same
+    std::optional<Holding> holding;  // those who have returned: what they hold
     std::vector<Scope> scopes;
     std::vector<Target> breaks;
     std::vector<Target> continues;
@@ -232,7 +245,6 @@ class DriverUnit {
   void initialize_all(const Spot& spot, clang::SourceLocation at);  // as `new T()` does
   void construct(const Spot& spot, const clang::CXXConstructExpr& of);
   void fill(const Spot& list, const clang::Expr* with, clang::SourceLocation at);
-  void destroy(const Spot& spot, clang::SourceLocation at);
   std::string known(const Value& value, bool truth);  // in the Boolean program
   Value atomic_operation(const Spot& spot, llvm::StringRef name, const clang::CallExpr& of,
                          llvm::ArrayRef<const clang::Expr*> arguments);
@@ -241,15 +253,15 @@ class DriverUnit {
   void statement(const clang::Stmt* of);
   void block(llvm::ArrayRef<const clang::Stmt*> list, clang::SourceLocation end);
   void declaration(const clang::VarDecl& variable);
-  bool guard(const clang::VarDecl& variable);
-  void try_guard(Guard& guard, clang::SourceLocation at);
+  void return_value(const clang::ReturnStmt& of);
   void branch(const clang::IfStmt& of);
   void loop(const clang::Stmt* init, const clang::Expr* condition, const clang::Expr* step,
             const clang::Stmt* body, bool body_first, clang::SourceLocation at);
   bool unroll(const clang::ForStmt& of);
   void range_loop(const clang::CXXForRangeStmt& of);
   void selection(const clang::SwitchStmt& of);
-  void leave(std::size_t scopes, clang::SourceLocation at);
+  Holding leave(std::size_t scopes, clang::SourceLocation at);
+  bool is_reached() const;
   void leave_scope(clang::SourceLocation at);
   void turn(std::vector<Target>& targets, clang::SourceLocation at);
   void label(const std::string& name, clang::SourceLocation at);
@@ -266,6 +278,35 @@ class DriverUnit {
   bool is_given_back(const std::string& lock, llvm::ArrayRef<const clang::Stmt*> in);
   bool makes_threads(const clang::Stmt* of) const;
 
+  // driver_guards.cpp.
+  bool keeps_lock(clang::QualType type) const;
+  bool is_ended(clang::QualType type) const;
+  void refuse_hidden_guard(const clang::Expr& of);
+  void destroy(const Spot& spot, clang::SourceLocation at);
+  void destroy_as(const Spot& spot, const clang::RecordDecl& record, clang::SourceLocation at);
+  void keep_temporary(const Spot& spot);
+  bool forget_temporary(const Spot& spot);
+  void end_temporaries(std::size_t first, clang::SourceLocation at);
+  void refuse_temporaries(std::size_t first, clang::SourceLocation at);
+  Spot lock_of(const clang::Expr* of);
+  Guard& guard_at(const Spot& spot, clang::SourceLocation at);
+  void ask_when_it_runs(const Spot& spot, clang::SourceLocation at);
+  void set_owns(const Spot& spot, bool owns, clang::SourceLocation at);
+  void new_guard(const Spot& spot, clang::SourceLocation at);
+  void make_guard(const Spot& spot, const clang::Expr* with, clang::SourceLocation at);
+  void try_guard(const Spot& spot, clang::SourceLocation at);
+  void move_guard(const Spot& from, const Spot& to, clang::SourceLocation at);
+  void assign_guard(const Spot& from, const Spot& to, clang::SourceLocation at);
+  void swap_guards(const Spot& one, const Spot& other, clang::SourceLocation at);
+  void give_back(const Spot& spot, clang::SourceLocation at);
+  void join_ways(const Holding& other, clang::SourceLocation at, bool again = false);
+  void join_ways(std::optional<Holding>& all, clang::SourceLocation at);
+  void arrive(const std::optional<Holding>& others, bool reached, clang::SourceLocation at);
+  void leave_round(std::optional<Holding>& all, clang::SourceLocation at);
+  bool is_of_scope(const Spot& spot) const;
+  Value guard_method(const clang::CXXMethodDecl& method, const Spot& spot,
+                     llvm::ArrayRef<const clang::Expr*> arguments, clang::SourceLocation at);
+
   // driver_exprs.cpp.
   Value value(const clang::Expr* of);
   Value truth(const clang::Expr* of);  // kNumber, kFormula or kUnknown
@@ -277,8 +318,10 @@ class DriverUnit {
   Value binary(const clang::BinaryOperator& of);
   Value compare(const clang::BinaryOperator& of);
   Value choice(const clang::ConditionalOperator& of);
-  Value closure(const clang::LambdaExpr& of);
   Value as_type(Value value, clang::QualType from, clang::QualType to);
+
+  // driver_objects.cpp.
+  Value closure(const clang::LambdaExpr& of);
   Value allocate(const clang::CXXNewExpr& of);
   Value made(const clang::Expr* of);  // an object, in a place of its own
 
@@ -342,10 +385,13 @@ class DriverUnit {
   std::set<std::string> initialized_;           // pointers
   std::vector<Started> started_;
   std::set<std::string> paths_;
-  std::set<std::string> live_names_;  // of the thread
-  std::multiset<std::string> held_;   // locks, as far as the text shows
-  std::string tried_;                 // path of the lock that is held in the block that comes
-  bool tried_by_guard_ = false;       // which gives it back
+  std::set<std::string> live_names_;     // of the thread
+  std::set<std::string> lasting_names_;  // of these, as long as it runs
+  Holding holding_;
+  std::set<std::string> recursive_;  // locks
+  int ending_ = 0;                   // blocks that are being left, inside of each other
+  std::string tried_;                // path of the lock that is held in the block that comes
+  bool tried_by_guard_ = false;      // which gives it back
   bool in_atomic_ = false;
   bool not_atomic_ = false;
   bool prologue_ = true;  // main has done nothing yet that others could see

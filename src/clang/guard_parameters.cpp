@@ -15,16 +15,6 @@ using Kind = core::Expr::Kind;
 
 namespace {
 
-// What std::move is for, or the expression itself.
-const Expr* moved_from(const Expr* of) {
-  of = of->IgnoreParenCasts();
-  const auto* call = llvm::dyn_cast<clang::CallExpr>(of);
-  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
-  const bool moves = callee != nullptr && is_of_std(*callee) && call->getNumArgs() == 1 &&
-                     (plain_name(*callee) == "move" || plain_name(*callee) == "forward");
-  return moves ? call->getArg(0)->IgnoreParenCasts() : of;
-}
-
 bool is_lent(QualType parameter) {
   return parameter->isLValueReferenceType() || parameter->isPointerType();
 }
@@ -38,6 +28,15 @@ const clang::RecordDecl* guarded_by_type(QualType parameter) {
 }
 
 }  // namespace
+
+const Expr* moved_from(const Expr* of) {
+  of = of->IgnoreParenCasts();
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(of);
+  const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
+  const bool moves = callee != nullptr && is_of_std(*callee) && call->getNumArgs() == 1 &&
+                     (plain_name(*callee) == "move" || plain_name(*callee) == "forward");
+  return moves ? call->getArg(0)->IgnoreParenCasts() : of;
+}
 
 bool Unit::is_guard_parameter(const clang::ParmVarDecl& parameter) {
   const clang::RecordDecl* record = guarded_by_type(parameter.getType());

@@ -233,12 +233,7 @@ void Body::guard_locks(const clang::CXXConstructExpr& made, Guard& guard, Source
   const Scope outer = scope();
   if (constructor.isCopyOrMoveConstructor() && !arguments.empty()) {
     // What another guard held is now this one's.
-    const auto lock = arguments[0]->IgnoreParenCasts();
-    const auto* call = llvm::dyn_cast<clang::CallExpr>(lock);
-    const Expr* from = call != nullptr && call->getNumArgs() == 1 ? call->getArg(0) : lock;
-    const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(from->IgnoreParenCasts());
-    const auto* other =
-        reference == nullptr ? nullptr : llvm::dyn_cast<VarDecl>(reference->getDecl());
+    const VarDecl* other = variable_in(moved_from(arguments[0]));
     const auto known = state_.guards.find(other);
     if (known == state_.guards.end()) return;
     guard = known->second;

@@ -100,8 +100,31 @@ std::string TransactionUnit::class_name(const clang::RecordDecl& record) {
       name = alias->getNameAsString();
     }
   }
+  const auto* closure_of = llvm::dyn_cast<clang::CXXRecordDecl>(&record);
+  const bool is_closure = closure_of != nullptr && closure_of->isLambda();
+  if (is_closure) {
+    const tm::Position at = position(record.getBeginLoc());
+    name += "@" + std::to_string(at.line) + ":" + std::to_string(at.column) +
+            (at.line == 0 ? "" : program_.files[at.file]);
+  }
   const auto [at, is_new] = program_.classes.try_emplace(name);
   const clang::RecordDecl* definition = record.getDefinition();
+  if (is_new && is_closure) {
+    // As closure() has them.
+    std::vector<tm::Field> kept = {{.name = "()", .type = {}}, {.name = "this", .type = {}}};
+    for (const clang::LambdaCapture& capture : closure_of->captures()) {
+      if (!capture.capturesVariable()) continue;
+      const clang::ValueDecl& named = *capture.getCapturedVar();
+      const bool by_copy =
+          capture.getCaptureKind() != clang::LCK_ByRef && !named.getType()->isReferenceType();
+      kept.push_back({.name = named.getNameAsString(),
+                      .type = by_copy && is_object(named.getType())
+                                  ? class_name(*named.getType()->getAsRecordDecl())
+                                  : ""});
+    }
+    program_.classes[name] = std::move(kept);
+    return name;
+  }
   if (!is_new || definition == nullptr) return name;
   std::vector<tm::Field> fields;
   if (const auto* cxx = llvm::dyn_cast<clang::CXXRecordDecl>(definition)) {
@@ -236,6 +259,12 @@ void TransactionUnit::read_body(const FunctionDecl& function) {
   const clang::Stmt* body = function.getBody();
   parts.push_back(statement(body));
   NodeId whole = make(Kind::kSequence, function.getLocation(), std::move(parts));
+  for (const clang::ParmVarDecl* parameter : function.parameters()) {
+    if (!holds_guard(parameter->getType())) continue;
+    const SourceLocation end = body == nullptr ? function.getLocation() : body->getEndLoc();
+    const NodeId last = unlock_of(local(slot(*parameter), end), end);
+    whole = make(Kind::kScope, end, {whole, last});
+  }
   if (is_marked_atomic(function)) {
     whole = atomic(whole, function.getLocation(),
                    body == nullptr ? function.getLocation() : body->getEndLoc());

@@ -3,8 +3,9 @@
 //
 // A class of a system header is a value: a container with all that is in it is one location, a
 // smart pointer or an iterator is a pointer. Objects of the project's own classes are known by
-// where they are. A lock_guard or the like is a pointer to its mutex. Of destructors those are
-// followed that a block ends with.
+// where they are. A lock_guard or the like is a pointer to its mutex (transactions_guards.cpp). Of
+// destructors those are followed that a block ends with, of others those that have to do with
+// locks.
 #pragma once
 
 #include <clang/AST/ASTContext.h>
@@ -100,10 +101,6 @@ class TransactionUnit {
   NodeId if_statement(const clang::IfStmt& of);
   NodeId range_loop(const clang::CXXForRangeStmt& of);
   NodeId switch_statement(const clang::SwitchStmt& of);
-  NodeId scope_of(const clang::VarDecl& variable, clang::SourceLocation end,
-                  llvm::function_ref<NodeId()> rest);
-  NodeId guard_of(const clang::VarDecl& variable, clang::SourceLocation end,
-                  llvm::function_ref<NodeId()> rest);
   std::string called_by(const clang::Stmt* of) const;
 
   // Expressions.
@@ -139,8 +136,33 @@ class TransactionUnit {
                        std::vector<NodeId> values);
   NodeId make_smart(const clang::CallExpr& of);
   NodeId lock_node(Kind kind, clang::SourceLocation at, NodeId mutex, bool shared);
-  NodeId made_guard(const clang::CXXConstructExpr& of);
+
+  // Guards, and objects that end.
+  static bool holds_guard(clang::QualType type);  // is one, or an object of the library with some
+  bool ends_lock(clang::QualType type) const;
   NodeId mutex_of(NodeId guard, clang::SourceLocation at);  // places, both
+  NodeId unlock_of(NodeId guard, clang::SourceLocation at);
+  NodeId end_of(NodeId guard, clang::SourceLocation at);
+  void ends_of(NodeId object, const clang::CXXRecordDecl& record, clang::SourceLocation at,
+               bool is_variable, std::vector<NodeId>& ends);
+  NodeId scope_of(const clang::VarDecl& variable, clang::SourceLocation end,
+                  llvm::function_ref<NodeId()> rest);
+  NodeId scope_of_all(const clang::DeclStmt& of, clang::SourceLocation end,
+                      llvm::function_ref<NodeId()> rest, unsigned from);
+  NodeId begun_with(const clang::Stmt* init, const clang::VarDecl* tested,
+                    clang::SourceLocation end, llvm::function_ref<NodeId()> rest);
+  static bool declares_guard(const clang::DeclStmt& of);
+  NodeId guard_of(const clang::VarDecl& variable, clang::SourceLocation end,
+                  llvm::function_ref<NodeId()> rest);
+  NodeId temporary_of(const clang::Expr* of);
+  NodeId ended(NodeId value, std::size_t first, clang::SourceLocation at);
+  NodeId discarded(const clang::Expr* of);
+  NodeId made_guard(llvm::ArrayRef<const clang::Expr*> arguments, bool shared,
+                    clang::SourceLocation at);
+  NodeId taken_from(const clang::Expr* of);
+  NodeId swapped(NodeId one, NodeId other, clang::SourceLocation at);
+  NodeId guard_method(const clang::CXXMethodDecl& method, const clang::CallExpr& of,
+                      llvm::ArrayRef<const clang::Expr*> arguments);
 
   clang::ASTContext& context_;
   tm::Program& program_;
@@ -151,6 +173,7 @@ class TransactionUnit {
   std::map<std::string, std::uint32_t> globals_;
   FileNumbers files_;
   std::vector<NodeId> global_initializers_;
+  std::vector<NodeId> ends_;  // of temporary objects in the expression that is being read
   Reading* reading_ = nullptr;
   std::vector<const clang::FunctionDecl*> waiting_;  // called, and still to be read
 };

@@ -125,25 +125,10 @@ NodeId TransactionUnit::run_callables(llvm::ArrayRef<const Expr*> arguments, Sou
   return make(Kind::kSequence, at, std::move(parts));
 }
 
-NodeId TransactionUnit::mutex_of(NodeId guard, SourceLocation at) {
-  return deref(load(guard, at), at);
-}
-
 NodeId TransactionUnit::lock_node(Kind kind, SourceLocation at, NodeId mutex, bool shared) {
   const NodeId made = make(kind, at, {mutex});
   program_.nodes[static_cast<std::size_t>(made)].shared = shared;
   return made;
-}
-
-// A guard that is no variable: what it guards it returns.
-NodeId TransactionUnit::made_guard(const clang::CXXConstructExpr& of) {
-  const SourceLocation at = of.getExprLoc();
-  std::vector<NodeId> parts;
-  const bool has_tag = of.getNumArgs() > 1 && is_lock_tag(of.getArg(1)->getType());
-  const NodeId mutex = place(of.getArg(0));
-  if (!has_tag) parts.push_back(make(Kind::kLock, at, {mutex}));
-  parts.push_back(address(mutex, at));
-  return make(Kind::kSequence, at, std::move(parts));
 }
 
 NodeId TransactionUnit::thread_function(llvm::StringRef name, const clang::CallExpr& of) {
@@ -202,6 +187,9 @@ NodeId TransactionUnit::make_smart(const clang::CallExpr& of) {
           : smart->getTemplateArgs()[0].getAsType();
   const auto* record = inner.isNull() ? nullptr : inner->getAsCXXRecordDecl();
   const std::vector<const Expr*> arguments(of.arg_begin(), of.arg_end());
+  if (!inner.isNull() && !guard_kind(inner).empty()) {
+    return made_guard(arguments, guard_kind(inner) == "shared_lock", at);
+  }
   bool is_found = false;
   if (record != nullptr && !is_foreign(*record) && record->hasDefinition()) {
     for (const clang::CXXConstructorDecl* one : record->ctors()) {
@@ -251,6 +239,7 @@ NodeId TransactionUnit::foreign_function(const FunctionDecl& function, const cla
   if (in_std && name == "swap" && arguments.size() == 2) {
     const NodeId left = place(arguments[0]);
     const NodeId right = place(arguments[1]);
+    if (holds_guard(arguments[0]->getType())) return swapped(left, right, at);
     return make(Kind::kSequence, at,
                 {make(Kind::kUpdate, at, {left, load(right, at)}),
                  make(Kind::kUpdate, at, {right, load(left, at)})});
@@ -300,7 +289,10 @@ NodeId TransactionUnit::foreign_method(const clang::CXXMethodDecl& method,
     if (const auto kind = lock_kind(name)) {
       return lock_node(*kind, at, mutex_of(object_of(of), at), guard_kind(type) == "shared_lock");
     }
-    return constant(at);
+  }
+  if (holds_guard(type)) {
+    const NodeId done = guard_method(method, of, arguments);
+    if (done != tm::kNoNode) return done;
   }
   if (owner.starts_with("condition_variable")) {
     if (!name.starts_with("wait") || arguments.empty()) return constant(at);

@@ -116,7 +116,11 @@ std::optional<NodeId> TransactionUnit::captured(const clang::ValueDecl& of, Sour
 NodeId TransactionUnit::place(const Expr* of) {
   const SourceLocation at = of->getExprLoc();
   if (of->isInstantiationDependent()) return deref(dependent(*of), at);
-  if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(of)) return place(whole->getSubExpr());
+  if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(of)) {
+    const std::size_t first = ends_.size();
+    const NodeId inner = place(whole->getSubExpr());
+    return ends_.size() == first ? inner : deref(ended(address(inner, at), first, at), at);
+  }
   if (const auto* brackets = llvm::dyn_cast<clang::ParenExpr>(of)) {
     return place(brackets->getSubExpr());
   }
@@ -134,6 +138,10 @@ NodeId TransactionUnit::place(const Expr* of) {
   }
   if (const auto* kept = llvm::dyn_cast<clang::MaterializeTemporaryExpr>(of)) {
     const Expr* inner = kept->getSubExpr();
+    const bool is_ended = holds_guard(inner->getType()) || ends_lock(inner->getType());
+    if (is_ended && kept->getStorageDuration() == clang::SD_FullExpression) {
+      return temporary_of(inner);
+    }
     if (is_object(inner->getType())) return deref(value(inner), at);
     const NodeId temp = local(temporary(), at);
     const NodeId set = make(Kind::kAssign, at, {temp, value(inner)});
@@ -186,9 +194,9 @@ NodeId TransactionUnit::place(const Expr* of) {
                    at);
     }
     if (pair->getOpcode() == clang::BO_Comma) {
-      return deref(
-          make(Kind::kSequence, at, {value(pair->getLHS()), address(place(pair->getRHS()), at)}),
-          at);
+      return deref(make(Kind::kSequence, at,
+                        {discarded(pair->getLHS()), address(place(pair->getRHS()), at)}),
+                   at);
     }
   }
   if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(of);
@@ -254,7 +262,9 @@ NodeId TransactionUnit::construct(NodeId to, const clang::CXXConstructExpr& of) 
 NodeId TransactionUnit::initialize(NodeId to, QualType type, const Expr* with) {
   const SourceLocation at = with->getExprLoc();
   if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(with)) {
-    return initialize(to, type, whole->getSubExpr());
+    const std::size_t first = ends_.size();
+    const NodeId made = initialize(to, type, whole->getSubExpr());
+    return ended(made, first, at);
   }
   if (const auto* fallback = llvm::dyn_cast<clang::CXXDefaultInitExpr>(with)) {
     return initialize(to, type, fallback->getExpr());
@@ -391,9 +401,10 @@ NodeId TransactionUnit::binary(const clang::BinaryOperator& of) {
     }
     return make(Kind::kAssign, of.getLHS()->getExprLoc(), {place(of.getLHS()), value(of.getRHS())});
   }
-  const NodeId left = value(of.getLHS());
+  const bool is_list = of.getOpcode() == clang::BO_Comma;
+  const NodeId left = is_list ? discarded(of.getLHS()) : value(of.getLHS());
   const NodeId right = value(of.getRHS());
-  if (of.getOpcode() == clang::BO_Comma) return make(Kind::kSequence, at, {left, right});
+  if (is_list) return make(Kind::kSequence, at, {left, right});
   if (of.isEqualityOp()) {
     return negated_if(of.getOpcode() == clang::BO_NE, make(Kind::kCompare, at, {left, right}));
   }
@@ -406,7 +417,11 @@ NodeId TransactionUnit::binary(const clang::BinaryOperator& of) {
 NodeId TransactionUnit::value(const Expr* of) {
   const SourceLocation at = of->getExprLoc();
   if (of->isInstantiationDependent()) return dependent(*of);
-  if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(of)) return value(whole->getSubExpr());
+  if (const auto* whole = llvm::dyn_cast<clang::FullExpr>(of)) {
+    const std::size_t first = ends_.size();
+    const NodeId inner = value(whole->getSubExpr());
+    return ended(inner, first, at);
+  }
   if (const auto* brackets = llvm::dyn_cast<clang::ParenExpr>(of)) {
     return value(brackets->getSubExpr());
   }
@@ -436,9 +451,8 @@ NodeId TransactionUnit::value(const Expr* of) {
   if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(of)) {
     if (is_object(of->getType())) return made_object(of);
     const std::vector<const Expr*> arguments(made->arg_begin(), made->arg_end());
-    if (!guard_kind(of->getType()).empty() && !arguments.empty() &&
-        is_mutex(arguments[0]->getType())) {
-      return made_guard(*made);
+    if (holds_guard(of->getType())) {
+      return made_guard(arguments, guard_kind(of->getType()) == "shared_lock", at);
     }
     if (is_thread(of->getType()) && !arguments.empty() && !is_thread(arguments[0]->getType())) {
       return fork(arguments, at);
@@ -457,6 +471,10 @@ NodeId TransactionUnit::value(const Expr* of) {
     return operands(list);
   }
   if (const auto* allocated = llvm::dyn_cast<clang::CXXNewExpr>(of)) return allocate(*allocated);
+  if (const auto* gone = llvm::dyn_cast<clang::CXXDeleteExpr>(of);
+      gone != nullptr && holds_guard(gone->getDestroyedType())) {
+    return unlock_of(deref(value(gone->getArgument()), at), at);
+  }
   if (llvm::isa<clang::CXXThisExpr>(of)) return this_value(at);
   if (const auto* literal = llvm::dyn_cast<clang::IntegerLiteral>(of)) {
     return number(literal->getValue(), at);
@@ -483,7 +501,7 @@ NodeId TransactionUnit::value(const Expr* of) {
       case clang::CK_FunctionToPointerDecay:
         return value(inner);
       case clang::CK_ToVoid:
-        return inner->isGLValue() ? address(place(inner), at) : value(inner);
+        return inner->isGLValue() ? address(place(inner), at) : discarded(inner);
       default:
         if (of->isGLValue()) return address(place(of), at);
         return value(inner);

@@ -33,7 +33,16 @@ const VarDecl* single_variable(const Stmt* of) {
              : nullptr;
 }
 
+bool is_variable(const clang::Decl* one) { return llvm::isa<VarDecl>(one); }
+
 }  // namespace
+
+bool TransactionUnit::declares_guard(const clang::DeclStmt& of) {
+  return std::ranges::all_of(of.decls(), is_variable) &&
+         std::ranges::any_of(of.decls(), [](const clang::Decl* one) {
+           return holds_guard(llvm::cast<VarDecl>(one)->getType());
+         });
+}
 
 NodeId TransactionUnit::atomic(NodeId body, SourceLocation at, SourceLocation end) {
   return program_.add(
@@ -76,6 +85,10 @@ NodeId TransactionUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation a
       if (one->getType().getAsString().find("jthread") != std::string::npos) {
         joined_at_end.push_back(one);
       }
+    } else if (const auto* several = llvm::dyn_cast_or_null<clang::DeclStmt>(list[i]);
+               several != nullptr && declares_guard(*several)) {
+      parts.push_back(scope_of_all(*several, end, [&] { return block(rest, at, end); }, 0));
+      break;
     }
     if (const std::string name = called_by(list[i]); !name.empty()) {
       const auto style =
@@ -96,75 +109,6 @@ NodeId TransactionUnit::block(llvm::ArrayRef<const Stmt*> list, SourceLocation a
   for (const VarDecl* thread : joined_at_end) {
     parts.push_back(make(Kind::kJoin, end, {variable(*thread, end)}));
   }
-  return make(Kind::kSequence, at, std::move(parts));
-}
-
-// A variable that does something at the end of its block, with the rest of that.
-NodeId TransactionUnit::scope_of(const VarDecl& of, SourceLocation end,
-                                 llvm::function_ref<NodeId()> rest) {
-  if (!of.isLocalVarDecl() || of.isStaticLocal()) return tm::kNoNode;
-  if (!guard_kind(of.getType()).empty()) return guard_of(of, end, rest);
-  const clang::CXXRecordDecl* record =
-      is_object(of.getType()) ? of.getType()->getAsCXXRecordDecl() : nullptr;
-  if (record == nullptr || !record->hasDefinition()) return tm::kNoNode;
-  std::vector<NodeId> at_end;
-  const NodeId object = local(slot(of), end);
-  const clang::CXXDestructorDecl* destructor = record->getDestructor();
-  if (destructor != nullptr && destructor->isUserProvided()) {
-    at_end.push_back(make(Kind::kCall, end, {address(object, end)}, declare(*destructor)));
-  }
-  for (const clang::FieldDecl* field : record->fields()) {
-    if (guard_kind(field->getType()).empty()) continue;
-    const NodeId guard = make(Kind::kField, end, {object}, field_name(*field));
-    at_end.push_back(make(Kind::kUnlock, end, {mutex_of(guard, end)}));
-  }
-  if (at_end.empty()) return tm::kNoNode;
-  const NodeId made = declaration(of);
-  const NodeId inside = rest();
-  const NodeId last = make(Kind::kSequence, end, std::move(at_end));
-  return make(Kind::kSequence, of.getLocation(), {made, make(Kind::kScope, end, {inside, last})});
-}
-
-NodeId TransactionUnit::guard_of(const VarDecl& of, SourceLocation end,
-                                 llvm::function_ref<NodeId()> rest) {
-  const SourceLocation at = of.getLocation();
-  const NodeId guard = local(slot(of), at);
-  const Expr* with = of.getInit() == nullptr ? nullptr : of.getInit()->IgnoreImplicit();
-  const auto* made = llvm::dyn_cast_or_null<clang::CXXConstructExpr>(with);
-  std::vector<const Expr*> mutexes;
-  bool deferred = false;
-  bool adopted = false;
-  if (made != nullptr) {
-    for (const Expr* argument : made->arguments()) {
-      if (is_mutex(argument->getType())) mutexes.push_back(argument);
-      const std::string type = argument->getType().getAsString();
-      deferred |= type.find("defer_lock") != std::string::npos;
-      adopted |= type.find("adopt_lock") != std::string::npos;
-    }
-  }
-  std::vector<NodeId> parts;
-  std::vector<NodeId> places;
-  if (mutexes.empty()) {  // it has it from somebody else, or none yet
-    if (with != nullptr) parts.push_back(make(Kind::kAssign, at, {guard, value(of.getInit())}));
-    adopted = with != nullptr && (made == nullptr || made->getNumArgs() > 0);
-    deferred = !adopted;
-    places.push_back(mutex_of(guard, at));
-  }
-  for (const Expr* mutex : mutexes) places.push_back(place(mutex));
-  if (mutexes.size() == 1) {
-    parts.push_back(make(Kind::kAssign, at, {guard, address(places.front(), at)}));
-  }
-  NodeId inside = rest();
-  for (const NodeId mutex : places) {
-    inside = program_.add({.kind = Kind::kGuard,
-                           .negated = deferred,
-                           .known = adopted,
-                           .shared = guard_kind(of.getType()) == "shared_lock",
-                           .children = {mutex, inside},
-                           .position = position(at),
-                           .end = position(end)});
-  }
-  parts.push_back(inside);
   return make(Kind::kSequence, at, std::move(parts));
 }
 
@@ -263,20 +207,7 @@ NodeId TransactionUnit::if_statement(const clang::IfStmt& of) {
     const NodeId condition = value(of.getCond());
     return make(Kind::kIf, at, {condition, statement(of.getThen()), statement(of.getElse())});
   };
-  // What is declared there lives until the end.
-  const auto with = [&](const VarDecl* variable, const Stmt* declares,
-                        llvm::function_ref<NodeId()> rest) {
-    if (variable != nullptr) {
-      if (const NodeId made = scope_of(*variable, of.getEndLoc(), rest); made != tm::kNoNode) {
-        return made;
-      }
-    }
-    if (variable == nullptr && declares == nullptr) return rest();
-    const NodeId first = declares != nullptr ? statement(declares) : declaration(*variable);
-    return make(Kind::kSequence, at, {first, rest()});
-  };
-  return with(single_variable(of.getInit()), of.getInit(),
-              [&] { return with(of.getConditionVariable(), nullptr, [&] { return decide(); }); });
+  return begun_with(of.getInit(), of.getConditionVariable(), of.getEndLoc(), decide);
 }
 
 NodeId TransactionUnit::statement(const Stmt* of) {
@@ -311,6 +242,16 @@ NodeId TransactionUnit::statement(const Stmt* of) {
     const bool endless = !loops->getCond()->isValueDependent() &&
                          loops->getCond()->EvaluateAsRValue(result, context_) &&
                          result.Val.isInt() && result.Val.getInt() != 0;
+    if (const VarDecl* tested = loops->getConditionVariable();
+        tested != nullptr && holds_guard(tested->getType())) {  // made in each round
+      const NodeId round = begun_with(nullptr, tested, of->getEndLoc(), [&] {
+        const NodeId nothing = make(Kind::kSequence, at, {});
+        const NodeId leave = make(Kind::kBreak, at);
+        const NodeId goes_on = make(Kind::kIf, at, {value(loops->getCond()), nothing, leave});
+        return make(Kind::kSequence, at, {goes_on, statement(loops->getBody())});
+      });
+      return make(Kind::kLoop, at, {tm::kNoNode, round});
+    }
     NodeId condition = endless ? tm::kNoNode : value(loops->getCond());
     if (loops->getConditionVariable() != nullptr) {
       condition =
@@ -331,16 +272,22 @@ NodeId TransactionUnit::statement(const Stmt* of) {
     return make(Kind::kDo, at, {body, value(repeats->getCond())});
   }
   if (const auto* counts = llvm::dyn_cast<clang::ForStmt>(of)) {
-    const NodeId first = statement(counts->getInit());
-    const NodeId condition = counts->getCond() == nullptr ? tm::kNoNode : value(counts->getCond());
-    // A `continue` jumps to the increment, which only counts.
-    const NodeId body =
-        make(Kind::kSequence, at, {statement(counts->getBody()), statement(counts->getInc())});
-    return make(Kind::kSequence, at, {first, make(Kind::kLoop, at, {condition, body})});
+    return begun_with(counts->getInit(), nullptr, of->getEndLoc(), [&] {
+      const NodeId condition =
+          counts->getCond() == nullptr ? tm::kNoNode : value(counts->getCond());
+      // A `continue` jumps to the increment, which only counts.
+      const NodeId body =
+          make(Kind::kSequence, at, {statement(counts->getBody()), statement(counts->getInc())});
+      return make(Kind::kLoop, at, {condition, body});
+    });
   }
-  if (const auto* ranges = llvm::dyn_cast<clang::CXXForRangeStmt>(of)) return range_loop(*ranges);
+  if (const auto* ranges = llvm::dyn_cast<clang::CXXForRangeStmt>(of)) {
+    return begun_with(ranges->getInit(), nullptr, of->getEndLoc(),
+                      [&] { return range_loop(*ranges); });
+  }
   if (const auto* chooses = llvm::dyn_cast<clang::SwitchStmt>(of)) {
-    return switch_statement(*chooses);
+    return begun_with(chooses->getInit(), chooses->getConditionVariable(), of->getEndLoc(),
+                      [&] { return switch_statement(*chooses); });
   }
   if (const auto* returns = llvm::dyn_cast<clang::ReturnStmt>(of)) {
     const Expr* result = returns->getRetValue();
@@ -363,7 +310,11 @@ NodeId TransactionUnit::statement(const Stmt* of) {
   if (const auto* labelled = llvm::dyn_cast<clang::LabelStmt>(of)) {
     return statement(labelled->getSubStmt());
   }
-  if (const auto* expression = llvm::dyn_cast<Expr>(of)) return value(expression);
+  if (const auto* expression = llvm::dyn_cast<Expr>(of)) {
+    const std::size_t first = ends_.size();
+    const NodeId made = discarded(expression);
+    return ended(made, first, of->getEndLoc());
+  }
   std::vector<NodeId> parts;
   for (const Stmt* child : of->children()) {
     if (child != nullptr) parts.push_back(statement(child));

@@ -45,6 +45,11 @@ inline bool is_of_std(const clang::Decl& decl) {
   return false;
 }
 
+// The construction that an initializer comes down to.
+const clang::CXXConstructExpr* construction_of(const clang::Expr* init);
+// What std::move is for, or the expression itself.
+const clang::Expr* moved_from(const clang::Expr* of);
+
 // Of `if constexpr` the part that was compiled (perhaps none), of `if consteval` what runs with the
 // program. An `if` that is decided by its condition: nothing.
 inline std::optional<const clang::Stmt*> compiled_part(const clang::IfStmt& of,

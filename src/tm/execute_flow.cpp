@@ -111,10 +111,16 @@ Value Executor::guard(const Node& node, NodeId id) {
   const bool has_it =
       node.known && at.size() == 1 && surely(state_.held, false).contains(*at.begin());
   if (!has_it && !node.negated) lock(node, id, at, calls_.back().frame);
-  guards_.push_back({.locks = at});
+  // One that can be moved knows itself what it has in the end.
+  const NodeId at_end = node.children.size() > 2 ? node.children[2] : kNoNode;
+  guards_.push_back({.locks = at_end == kNoNode ? at : Few<LocationId>(), .at_end = at_end});
   const Value result = eval(node.children[1]);
   guards_.pop_back();
-  if (state_.reachable) unlock(state_, at);
+  if (at_end != kNoNode) {
+    eval(at_end);
+  } else if (state_.reachable) {
+    unlock(state_, at);
+  }
   return result;
 }
 

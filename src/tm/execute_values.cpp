@@ -591,9 +591,12 @@ Value Executor::eval(NodeId id) {
     case NodeKind::kLock:
       lock(node, id, place(node.children[0]).at, calls_.back().frame);
       return zero();
-    case NodeKind::kUnlock:
-      unlock(state_, place(node.children[0]).at);
+    case NodeKind::kUnlock: {
+      Few<LocationId> at = place(node.children[0]).at;
+      if (node.quiet) at.erase(traces_.locations.get(LocationKind::kUnknown, 0));
+      unlock(state_, at);
       return zero();
+    }
   }
   return {};
 }

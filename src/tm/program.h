@@ -63,12 +63,13 @@ struct Node {
     kEnd,       // nobody comes back from here: exit, abort, longjmp
     kAtomic,    // children[0] is a transaction
     // children[1] runs with the lock at the place children[0]. `known`: it may have been taken
-    // already; `negated`: it is taken later, if at all.
+    // already; `negated`: it is taken later, if at all. If there is a children[2], that gives back
+    // in the end what is held then.
     kGuard,
     kScope,   // children[0], and then, however it is left, children[1]
     kLock,    // children[0]
     kTry,     // the same, if it is free: the value is not zero then; `negated`: is zero then
-    kUnlock,  // children[0]
+    kUnlock,  // children[0]; `quiet`: if that leads to one
     kWait,    // gives children[0] back, and takes it again when something has changed
   };
   Kind kind = Kind::kConstant;

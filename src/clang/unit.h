@@ -102,8 +102,6 @@ struct LockCall {
 
 // Wrapped temporaries, casts, std::move and address-of: the same object.
 const clang::Expr* core_of(const clang::Expr* of);
-// The construction that an initializer comes down to.
-const clang::CXXConstructExpr* construction_of(const clang::Expr* init);
 bool takes_as_reader(const clang::FunctionDecl& callee);
 
 // A requirement in a comment, /*# atomic */, for what follows it.

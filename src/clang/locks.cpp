@@ -63,6 +63,8 @@ bool has_locks(const FunctionDecl& of) {
   return attribute != nullptr && attribute->args_size() > 0;
 }
 
+}  // namespace
+
 bool has_unlock(const clang::Stmt* body) {
   if (body == nullptr) return false;
   if (const auto* call = llvm::dyn_cast<clang::CallExpr>(body)) {
@@ -75,7 +77,43 @@ bool has_unlock(const clang::Stmt* body) {
   return std::ranges::any_of(body->children(), has_unlock);
 }
 
-}  // namespace
+bool takes_lock(const clang::CXXConstructorDecl& constructor) {
+  const auto* made = llvm::dyn_cast_or_null<clang::CXXConstructorDecl>(constructor.getDefinition());
+  if (made == nullptr) return true;
+  const auto takes = [](const auto& self, const clang::Stmt* of) -> bool {
+    if (of == nullptr) return false;
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(of)) {
+      const FunctionDecl* callee = call->getDirectCallee();
+      const llvm::StringRef name = callee == nullptr ? llvm::StringRef() : plain_name(*callee);
+      if (callee == nullptr || callee->hasAttr<clang::AcquireCapabilityAttr>() ||
+          (name.contains_insensitive("lock") && !name.contains_insensitive("unlock"))) {
+        return true;
+      }
+    }
+    // By another guard, or another constructor.
+    const auto* part = llvm::dyn_cast<clang::CXXConstructExpr>(of);
+    if (part != nullptr && part->getNumArgs() > 0) return true;
+    return std::ranges::any_of(of->children(),
+                               [&](const clang::Stmt* child) { return self(self, child); });
+  };
+  return takes(takes, made->getBody()) ||
+         std::ranges::any_of(made->inits(), [&](const clang::CXXCtorInitializer* init) {
+           return takes(takes, init->getInit());
+         });
+}
+
+bool changes_locks(const clang::Stmt* of) {
+  if (of == nullptr) return false;
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(of)) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    if (callee != nullptr && (callee->hasAttr<clang::AcquireCapabilityAttr>() ||
+                              callee->hasAttr<clang::ReleaseCapabilityAttr>() ||
+                              plain_name(*callee).contains_insensitive("lock"))) {
+      return true;
+    }
+  }
+  return std::ranges::any_of(of->children(), changes_locks);
+}
 
 std::optional<LockPath> Unit::field_path(const Expr* base, const clang::FieldDecl& field,
                                          const Scope& scope) {
@@ -266,8 +304,8 @@ bool Unit::is_reader_guard(const clang::CXXConstructorDecl& made) {
   return definition != nullptr && has_reader_lock(definition->getBody());
 }
 
-// The variable that is the guard, also where it is asked for the one of the standard library that
-// it wraps: wait(guard.native_handle()).
+// The variable that is the guard, also by another name, and where it is asked for the one of the
+// standard library that it wraps: wait(guard.native_handle()).
 const clang::VarDecl* Unit::guard_in(const Expr* of) {
   of = core_of(of);
   if (const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(of)) {
@@ -279,6 +317,9 @@ const clang::VarDecl* Unit::guard_in(const Expr* of) {
   const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of);
   const auto* guard =
       reference == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+  const bool is_name = guard != nullptr && !llvm::isa<clang::ParmVarDecl>(guard) &&
+                       (guard->getType()->isReferenceType() || guard->getType()->isPointerType());
+  if (is_name && guard->hasInit() && !guard->hasGlobalStorage()) return guard_in(guard->getInit());
   const RecordDecl* record =
       guard == nullptr ? nullptr : object_type(guard->getType())->getAsRecordDecl();
   return record != nullptr && is_guard_class(*record) ? guard : nullptr;

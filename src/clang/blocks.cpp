@@ -328,21 +328,26 @@ void Body::meet(const State& before, const State& a, const State& b) {
 // A part that may be left out.
 void Body::maybe(const Part& part, SourceLocation at, SourceLocation end) {
   const State before = state_;
+  ++depth_;
   const ExprId yes = block(part, end);
+  --depth_;
   const State after = state_;
   state_ = before;
   join(constant("\"?\"", at), {yes, after}, {make(Kind::kSequence, at, {}), before}, before, at);
 }
 
-// Each of them, if those before it were done.
+// Up to some step. What is held is another matter only after those that change it.
 void Body::steps_of(llvm::ArrayRef<const Stmt*> steps) {
   if (steps.empty()) return;
-  const Stmt* first = steps.front();
   const auto part = [&] {
-    statement(first);
-    if (state_.reachable) steps_of(steps.drop_front());
+    for (std::size_t i = 0; i < steps.size() && state_.reachable; ++i) {
+      statement(steps[i]);
+      if (!state_.reachable || !changes_locks(steps[i])) continue;
+      steps_of(steps.drop_front(i + 1));
+      return;
+    }
   };
-  maybe(part, first->getBeginLoc(), first->getEndLoc());
+  maybe(part, steps.front()->getBeginLoc(), steps.back()->getEndLoc());
 }
 
 void Body::one_of(llvm::ArrayRef<const Stmt*> ways) {
@@ -359,7 +364,8 @@ void Body::one_of(llvm::ArrayRef<const Stmt*> ways) {
 // Anything in it may be left out, and then a handler may come. If it changes what is held, that is
 // what is held after some of its steps, and all of them are done where no handler comes.
 void Body::try_statement(const clang::CXXTryStmt& of) {
-  if (changes_locks(of.getTryBlock())) {
+  if (trials_ < kMaxTrials && changes_locks(of.getTryBlock())) {
+    ++trials_;
     const SourceLocation at = of.getBeginLoc();
     const SourceLocation end = of.getEndLoc();
     const State before = state_;
@@ -367,6 +373,7 @@ void Body::try_statement(const clang::CXXTryStmt& of) {
     const State after_all = state_;
     state_ = before;
     std::vector<const Stmt*> handlers;
+    handlers.reserve(of.getNumHandlers());
     for (unsigned i = 0; i < of.getNumHandlers(); ++i) {
       handlers.push_back(of.getHandler(i)->getHandlerBlock());
     }
@@ -377,6 +384,7 @@ void Body::try_statement(const clang::CXXTryStmt& of) {
       one_of(handlers);
     };
     const ExprId handled = block(part, end);
+    --trials_;
     join(constant("\"?\"", at), {all, after_all}, {handled, state_}, before, at);
     return;
   }

@@ -27,6 +27,8 @@ const clang::CXXConstructExpr* construction_of(const clang::Expr* init);
 // Deeper nesting than this is cut off: every later pass walks the program recursively.
 inline constexpr std::size_t kMaxWraps = 250;
 inline constexpr std::size_t kMaxDepth = 250;
+// Labels inside labelled blocks inside ..., and try blocks: each level reads what is in it twice.
+inline constexpr unsigned kMaxTrials = 4;
 
 bool is_null(const clang::Expr* of);
 // The address that an expression is of some place; none: it is something else.
@@ -294,7 +296,7 @@ class Body {
   std::size_t wraps_ = 0;
   std::size_t conditional_ = 0;  // inside an operand that may not be evaluated
   std::size_t depth_ = 0;
-  unsigned trials_ = 0;  // of blocks before a label, one inside the other
+  unsigned trials_ = 0;  // of blocks that are read twice, one inside the other
 };
 
 }  // namespace tomos::cpp

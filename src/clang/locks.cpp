@@ -441,6 +441,11 @@ std::optional<LockCall> Unit::lock_call(const clang::CallExpr& call, const Scope
     } else if (is_one_of(name, {"try_lock", "try_lock_for", "try_lock_until", "owns_lock"}) ||
                llvm::isa<clang::CXXConversionDecl>(callee)) {
       kind = LockCall::Kind::kTryLock;
+    } else if (const FunctionDecl* definition = callee->getDefinition();
+               definition != nullptr && !is_of_std(*callee) && has_unlock(definition->getBody())) {
+      kind = LockCall::Kind::kUnlock;  // by another name
+    } else if (name.starts_with("lock_")) {
+      kind = LockCall::Kind::kLock;
     }
     if (!kind) return std::nullopt;
     return LockCall{.kind = *kind, .guard = guard};

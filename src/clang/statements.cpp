@@ -25,9 +25,6 @@ const Expr* plain(const Expr* of) {
   return is_likely ? plain(call->getArg(0)->IgnoreParenCasts()) : of;
 }
 
-// Labels inside labelled blocks inside ...: each level tries what is in it twice.
-constexpr unsigned kMaxTrials = 4;
-
 // Something may jump into it.
 bool has_label(const Stmt* of) {
   if (of == nullptr || llvm::isa<clang::LambdaExpr>(of)) return false;

@@ -17,13 +17,26 @@ class Unlocker {
 };
 
 // Gives back what a guard holds, and takes it again in the end.
-class Opener {
+class Unlocked {
  public:
-  explicit Opener(std::unique_lock<std::mutex>& lock) : lock_(lock) { lock_.unlock(); }
-  ~Opener() { lock_.lock(); }
+  explicit Unlocked(std::unique_lock<std::mutex>& lock) : lock_(lock) { lock_.unlock(); }
+  ~Unlocked() { lock_.lock(); }
 
  private:
   std::unique_lock<std::mutex>& lock_;
+};
+
+// A guard that gives back its lock by another name.
+class NamedLock {
+ public:
+  explicit NamedLock(std::mutex& mutex) : lock_(mutex) {}
+  ~NamedLock() {
+    if (lock_.owns_lock()) lock_.unlock();
+  }
+  void leave() { lock_.unlock(); }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
 };
 
 class Ways {
@@ -46,6 +59,7 @@ class Ways {
     deferred_ = 1;
     unlocked_ = 1;
     opened_ = 1;
+    left_ = 1;
   }
   void set() {
     std::unique_lock lock(m_);
@@ -160,8 +174,13 @@ class Ways {
   }
   void opened() {
     std::unique_lock lock(m_);
-    const Opener open(lock);
+    const Unlocked open(lock);
     opened_ = 2;
+  }
+  void left() {
+    NamedLock lock(m_);
+    lock.leave();
+    left_ = 2;
   }
 
  private:
@@ -185,6 +204,7 @@ class Ways {
   int deferred_ = 0;
   int unlocked_ = 0;
   int opened_ = 0;
+  int left_ = 0;
 };
 
 // Where it is held, on all ways.
@@ -237,7 +257,7 @@ class Held {
   void closed() {
     std::unique_lock lock(m_);
     if (ask()) {
-      const Opener open(lock);
+      const Unlocked open(lock);
       ask();
     }
     closed_ = 2;

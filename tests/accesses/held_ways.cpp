@@ -101,7 +101,7 @@ void WayWalker::run() {
   }
   reach(&graph->getEntry(), first);
   // What is known of a place is less each time; far less often than this.
-  for (std::size_t left = 200 * graph->size(); !open_.empty(); --left) {
+  for (std::size_t left = std::size_t{200} * graph->size(); !open_.empty(); --left) {
     if (left == 0) return;
     const clang::CFGBlock* next = *open_.begin();
     open_.erase(open_.begin());
@@ -148,7 +148,11 @@ void WayWalker::block(const clang::CFGBlock& of) {
   for (const clang::CFGBlock::AdjacentBlock& next : of.succs()) {
     const Way before = way_;
     if (test) answer(*test, is_true);
-    reach(next.getReachableBlock(), way_);
+    // What is thrown does not come back to the caller here.
+    const bool throws =
+        !of.empty() && of.back().getAs<clang::CFGStmt>() &&
+        llvm::isa<clang::CXXThrowExpr>(of.back().castAs<clang::CFGStmt>().getStmt());
+    if (!throws) reach(next.getReachableBlock(), way_);
     way_ = before;
     is_true = false;
   }
@@ -164,10 +168,7 @@ void WayWalker::element(const clang::CFGElement& of) {
       note(ends->getTriggerStmt()->getEndLoc(), destructor->getNameAsString() + "()");
       apply(*destructor, {});
       if (const auto opener = way_.openers.find(ends->getVarDecl()); opener != way_.openers.end()) {
-        GuardState& guard = way_.guards[opener->second];
-        guard.loose = false;
-        guard.held = !guard.locks.empty();
-        way_.openers.erase(opener);
+        end_opener(way_, opener->first);
         // The front end takes the lock before the destructor is called.
         note(ends->getTriggerStmt()->getEndLoc(), destructor->getNameAsString() + "()");
       }
@@ -186,12 +187,23 @@ void WayWalker::element(const clang::CFGElement& of) {
   }
 }
 
+void WayWalker::end_opener(Way& way, const VarDecl* opener) {
+  const auto at = way.openers.find(opener);
+  GuardState& guard = way.guards[at->second];
+  guard.loose = false;
+  guard.held = !guard.locks.empty();
+  way.openers.erase(at);
+}
+
 // A handler begins with what is held before any call that may throw, without the guards inside.
 void WayWalker::may_throw(const Stmt& of) {
   if (notes_ || dead_) return;
   for (const Trial& trial : trials_) {
     if (!trial.inside.contains(&of)) continue;
     Way way = way_;
+    for (const auto& [opener, guard] : way_.openers) {
+      if (trial.guards.contains(opener)) end_opener(way, opener);
+    }
     std::erase_if(way.guards, [&](const auto& one) { return trial.guards.contains(one.first); });
     for (unsigned i = 0; i < trial.of->getNumHandlers(); ++i) {
       const auto at = handlers_.find(trial.of->getHandler(i));

@@ -13,7 +13,8 @@ using clang::QualType;
 
 namespace {
 
-constexpr int kMostCalls = 4;  // of functions that only return a lock, one by the other
+constexpr int kMostFields = 4;  // of a lock without attributes
+constexpr int kMostCalls = 4;   // of functions that only return a lock, one by the other
 
 QualType led_to(QualType type) {
   while (type->isReferenceType() || type->isPointerType() || type->isArrayType()) {
@@ -113,6 +114,7 @@ bool LockNames::is_lock(const clang::RecordDecl& of) {
   bool takes = false;
   bool gives = false;
   for (const clang::CXXMethodDecl* method : record->methods()) {
+    if (method->getNumParams() > 0) continue;
     takes |= is_called(*method, {"lock", "Lock"});
     gives |= is_called(*method, {"unlock", "Unlock"});
   }
@@ -121,7 +123,9 @@ bool LockNames::is_lock(const clang::RecordDecl& of) {
         const auto* above = base.getType()->getAsCXXRecordDecl();
         return above != nullptr && is_lock(*above);
       });
-  return locks_[&of] = is_by_base || (takes && gives);
+  // One that can be locked may also be a wallet.
+  const bool is_small = std::distance(record->field_begin(), record->field_end()) <= kMostFields;
+  return locks_[&of] = is_by_base || (takes && gives && is_small);
 }
 
 bool LockNames::is_guard(const clang::RecordDecl& of) {

@@ -113,6 +113,7 @@ class WayWalker {
   std::optional<GuardState> made_by(const clang::CXXConstructExpr& made);
   std::optional<GuardState> returned_by(const clang::CallExpr& call);
   void declare(const clang::VarDecl& variable);
+  static void end_opener(Way& way, const clang::VarDecl* opener);
   void note_opener(const clang::VarDecl& variable, const clang::Expr& init);
   void set_pointee(const clang::VarDecl& variable, const clang::Expr* value);
   void call(const clang::CallExpr& of);

@@ -13,8 +13,8 @@ using clang::QualType;
 
 namespace {
 
-constexpr int kMostFields = 4;  // of a lock without attributes
-constexpr int kMostCalls = 4;   // of functions that only return a lock, one by the other
+constexpr int kMostFields = 12;  // of a lock without attributes
+constexpr int kMostCalls = 4;    // of functions that only return a lock, one by the other
 
 QualType led_to(QualType type) {
   while (type->isReferenceType() || type->isPointerType() || type->isArrayType()) {

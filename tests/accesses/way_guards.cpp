@@ -305,16 +305,13 @@ bool WayWalker::guard_call(const clang::CallExpr& of, const FunctionDecl& callee
   if (is_called(callee, {"release"}) && is_of_std(callee)) {
     if (guard.held) std::ranges::for_each(guard.locks, [&](const auto& lock) { take(lock); });
     guard = {};
-  } else if (callee.hasAttr<clang::ReleaseCapabilityAttr>() ||
-             is_called(callee, {"unlock", "Unlock", "release", "Release"}) ||
-             name.starts_with("unlock_")) {
-    guard.held = false;
   } else if (callee.hasAttr<clang::AcquireCapabilityAttr>() ||
              is_called(callee, {"lock", "Lock"}) || name.starts_with("lock_")) {
     guard.held = !guard.loose;
-  } else if (!method->isConst() && !llvm::isa<clang::CXXConversionDecl>(callee) &&
-             !is_called(callee, {"mutex", "native_handle", "owns_lock"})) {
-    guard.held = false;  // nobody knows what it does to it
+  } else if (callee.hasAttr<clang::ReleaseCapabilityAttr>() ||
+             (!method->isConst() && !llvm::isa<clang::CXXConversionDecl>(callee) &&
+              !is_called(callee, {"mutex", "native_handle", "owns_lock"}))) {
+    guard.held = false;  // by unlock(), or nobody knows what it does to it
   }
   return true;
 }

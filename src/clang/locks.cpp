@@ -431,20 +431,23 @@ std::optional<LockCall> Unit::lock_call(const clang::CallExpr& call, const Scope
   // A guard that is told to: its locks are known to whoever follows the guard.
   if (method != nullptr && object != nullptr && is_guard_class(*method->getParent())) {
     const clang::VarDecl* guard = guard_in(object);
+    const bool gives = callee->hasAttr<clang::ReleaseCapabilityAttr>() ||
+                       is_one_of(name, {"unlock", "Unlock", "release", "Release", "unlock_shared"});
+    const bool takes = callee->hasAttr<clang::AcquireCapabilityAttr>() ||
+                       is_one_of(name, {"lock", "Lock", "lock_shared"});
+    const bool asks =
+        is_one_of(name, {"try_lock", "try_lock_for", "try_lock_until", "owns_lock"}) ||
+        llvm::isa<clang::CXXConversionDecl>(callee);
+    // By another name.
+    const FunctionDecl* definition = gives || takes || asks ? nullptr : callee->getDefinition();
+    const bool gives_inside =
+        definition != nullptr && !is_of_std(*callee) && has_unlock(definition->getBody());
     std::optional<LockCall::Kind> kind;
-    if (callee->hasAttr<clang::ReleaseCapabilityAttr>() ||
-        is_one_of(name, {"unlock", "Unlock", "release", "Release", "unlock_shared"})) {
+    if (gives || gives_inside) {
       kind = LockCall::Kind::kUnlock;
-    } else if (callee->hasAttr<clang::AcquireCapabilityAttr>() ||
-               is_one_of(name, {"lock", "Lock", "lock_shared"})) {
-      kind = LockCall::Kind::kLock;
-    } else if (is_one_of(name, {"try_lock", "try_lock_for", "try_lock_until", "owns_lock"}) ||
-               llvm::isa<clang::CXXConversionDecl>(callee)) {
+    } else if (asks) {
       kind = LockCall::Kind::kTryLock;
-    } else if (const FunctionDecl* definition = callee->getDefinition();
-               definition != nullptr && !is_of_std(*callee) && has_unlock(definition->getBody())) {
-      kind = LockCall::Kind::kUnlock;  // by another name
-    } else if (name.starts_with("lock_")) {
+    } else if (takes || name.starts_with("lock_")) {
       kind = LockCall::Kind::kLock;
     }
     if (!kind) return std::nullopt;

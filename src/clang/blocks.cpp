@@ -261,6 +261,7 @@ void Body::end_local(const VarDecl& variable, SourceLocation at) {
   for (const LockPath& lock : guard.locks) {
     if (guard.inverted) {
       lock_step(Kind::kLock, lock, at, guard.is_shared);
+      if (guard.opens != nullptr) state_.guards[guard.opens].held = Held::kYes;
     } else if (guard.held == Held::kYes) {
       lock_step(Kind::kUnlock, lock, at);
     }
@@ -336,6 +337,7 @@ void Body::forget_assigned(const Stmt* in) {
   std::set<const VarDecl*> assigned;
   assigned_in(in, assigned);
   for (const VarDecl* variable : assigned) {
+    state_.tries.erase(variable);
     if (is_pointer_itself(variable->getType())) {
       forget(*variable);
     } else {
@@ -353,7 +355,8 @@ void Body::join(ExprId decides, After yes, After no, const State& before, Source
     for (auto& [variable, guard] : after.state.guards) {
       const auto there = other.guards.find(variable);
       if (there == other.guards.end() || guard.held != Held::kYes ||
-          there->second.held != Held::kNo || guard.by_block || guard.inverted || guard.is_lent) {
+          there->second.held != Held::kNo || guard.locks != there->second.locks || guard.by_block ||
+          guard.inverted || guard.is_lent) {
         continue;
       }
       for (const LockPath& lock : guard.locks) {
@@ -379,6 +382,10 @@ void Body::meet(const State& before, const State& a, const State& b) {
       return std::ranges::find(way->objects, object.name, &Named::name) == way->objects.end();
     });
   }
+  for (const State* way : {&a, &b}) {
+    if (!way->reachable) continue;
+    std::erase_if(state_.tries, [&](const auto& one) { return !way->tries.contains(one.first); });
+  }
   for (auto& [variable, guard] : state_.guards) {
     const auto in_a = a.guards.find(variable);
     const auto in_b = b.guards.find(variable);
@@ -386,9 +393,10 @@ void Body::meet(const State& before, const State& a, const State& b) {
     if (!a.reachable || !b.reachable) {
       guard = a.reachable ? in_a->second : in_b->second;
     } else {
-      const Held held = in_a->second.held;
-      guard.held = held == in_b->second.held ? held : Held::kMaybe;
-      guard.tried = in_a->second.tried && in_b->second.tried;
+      guard = in_a->second;
+      const bool is_same = guard.held == in_b->second.held && guard.locks == in_b->second.locks;
+      if (!is_same) guard.held = Held::kMaybe;
+      guard.tried = guard.tried && in_b->second.tried;
     }
   }
   for (const auto& [variable, known] : before.variables) {
@@ -398,6 +406,88 @@ void Body::meet(const State& before, const State& a, const State& b) {
     const bool same_b = in_b == b.variables.end() || in_b->second.name == known.name;
     if (!same_a || !same_b) forget(*variable);
   }
+}
+
+// A part that may be left out.
+void Body::maybe(const Part& part, SourceLocation at, SourceLocation end) {
+  const State before = state_;
+  ++depth_;
+  const ExprId yes = block(part, end);
+  --depth_;
+  const State after = state_;
+  state_ = before;
+  join(constant("\"?\"", at), {yes, after}, {make(Kind::kSequence, at, {}), before}, before, at);
+}
+
+// Up to some step. What is held is another matter only after those that change it.
+void Body::steps_of(llvm::ArrayRef<const Stmt*> steps) {
+  if (steps.empty()) return;
+  const auto part = [&] {
+    for (std::size_t i = 0; i < steps.size() && state_.reachable; ++i) {
+      statement(steps[i]);
+      if (!state_.reachable || !changes_locks(steps[i])) continue;
+      steps_of(steps.drop_front(i + 1));
+      return;
+    }
+  };
+  maybe(part, steps.front()->getBeginLoc(), steps.back()->getEndLoc());
+}
+
+void Body::one_of(llvm::ArrayRef<const Stmt*> ways) {
+  if (ways.size() == 1) return statement(ways.front());
+  const SourceLocation at = ways.front()->getBeginLoc();
+  const State before = state_;
+  const ExprId yes = block([&] { statement(ways.front()); }, ways.front()->getEndLoc());
+  const State after_yes = state_;
+  state_ = before;
+  const ExprId no = block([&] { one_of(ways.drop_front()); }, at);
+  join(constant("\"?\"", at), {yes, after_yes}, {no, state_}, before, at);
+}
+
+// Anything in it may be left out, and then a handler may come. If it changes what is held, that is
+// what is held after some of its steps, and all of them are done where no handler comes.
+// A guard that was told something deep inside may have given back its lock when that was left.
+void Body::give_back_told(const Stmt& in) {
+  std::vector<const VarDecl*> told;
+  for (const auto& [variable, guard] : state_.guards) {
+    if (guard.held == Held::kYes && is_told(*variable, &in)) told.push_back(variable);
+  }
+  for (const VarDecl* guard : told) {
+    change_guard(*guard, LockCall::Kind::kUnlock, false, in.getEndLoc());
+  }
+}
+
+void Body::try_statement(const clang::CXXTryStmt& of) {
+  if (trials_ < kMaxTrials && changes_locks(of.getTryBlock())) {
+    ++trials_;
+    const SourceLocation at = of.getBeginLoc();
+    const SourceLocation end = of.getEndLoc();
+    const State before = state_;
+    const ExprId all = block([&] { statement(of.getTryBlock()); }, end);
+    const State after_all = state_;
+    state_ = before;
+    std::vector<const Stmt*> handlers;
+    handlers.reserve(of.getNumHandlers());
+    for (unsigned i = 0; i < of.getNumHandlers(); ++i) {
+      handlers.push_back(of.getHandler(i)->getHandlerBlock());
+    }
+    const auto part = [&] {
+      const std::vector<const Stmt*> steps(of.getTryBlock()->body_begin(),
+                                           of.getTryBlock()->body_end());
+      nested([&] { steps_of(steps); }, of.getTryBlock()->getEndLoc());
+      give_back_told(*of.getTryBlock());
+      one_of(handlers);
+    };
+    const ExprId handled = block(part, end);
+    --trials_;
+    join(constant("\"?\"", at), {all, after_all}, {handled, state_}, before, at);
+    return;
+  }
+  const auto maybe_run = [&](const Stmt* part) {
+    maybe([&] { statement(part); }, part->getBeginLoc(), part->getEndLoc());
+  };
+  maybe_run(of.getTryBlock());
+  for (unsigned i = 0; i < of.getNumHandlers(); ++i) maybe_run(of.getHandler(i)->getHandlerBlock());
 }
 
 }  // namespace tomos::cpp

@@ -24,6 +24,8 @@ inline bool is_value(const core::Type& type) { return type.name == "int" || type
 // Deeper nesting than this is cut off: every later pass walks the program recursively.
 inline constexpr std::size_t kMaxWraps = 250;
 inline constexpr std::size_t kMaxDepth = 250;
+// Labels inside labelled blocks inside ..., and try blocks: each level reads what is in it twice.
+inline constexpr unsigned kMaxTrials = 4;
 
 bool is_null(const clang::Expr* of);
 // The address that an expression is of some place; none: it is something else.
@@ -83,11 +85,12 @@ class Body {
   struct Guard {
     std::vector<LockPath> locks;
     Held held = Held::kNo;
-    bool tried = false;      // whether it is held is still to be asked
-    bool inverted = false;   // unlocks first, and locks again at the end
-    bool by_block = false;   // never told anything: a synchronized block
-    bool is_lent = false;    // whoever made it gives back what it holds in the end
-    bool is_shared = false;  // a reader's
+    bool tried = false;                     // whether it is held is still to be asked
+    bool inverted = false;                  // unlocks first, and locks again at the end
+    bool by_block = false;                  // never told anything: a synchronized block
+    bool is_lent = false;                   // whoever made it gives back what it holds in the end
+    bool is_shared = false;                 // a reader's
+    const clang::VarDecl* opens = nullptr;  // inverted: the guard whose lock that is
   };
   struct Variable {
     std::string name;  // empty: of unknown value
@@ -103,17 +106,17 @@ class Body {
     core::Type type;
     std::size_t block = 0;  // where the name is known
   };
+  struct Try {
+    LockCall call;
+    bool held_if_true = true;
+  };
   struct State {
     std::map<const clang::VarDecl*, Variable> variables;
     std::vector<Named> objects;
     std::map<const clang::VarDecl*, Guard> guards;
     std::vector<std::pair<LockPath, std::string>> bound;  // locks that have a variable
+    std::map<const clang::VarDecl*, Try> tries;           // whether a lock could be taken
     bool reachable = true;
-  };
-
-  struct Try {
-    LockCall call;
-    bool held_if_true = true;
   };
 
   using Part = std::function<void()>;
@@ -121,10 +124,14 @@ class Body {
   // Statements.
   void statement(const clang::Stmt* of);
   void statements(const clang::CompoundStmt& of);
+  void statements(const clang::CompoundStmt& of, clang::CompoundStmt::const_body_iterator first,
+                  clang::CompoundStmt::const_body_iterator last);
+  bool may_jump(const clang::Stmt* of) const;
   void maybe(const Part& part, clang::SourceLocation at, clang::SourceLocation end);
   void declaration(const clang::VarDecl& variable);
   void declare_guard(const clang::VarDecl& variable, const clang::Expr* init);
   void handed_out(const clang::Expr* init, Guard& guard, clang::SourceLocation at);
+  void open_guards(const clang::VarDecl& variable, const clang::CXXConstructExpr& made);
   void use_others(const clang::FunctionDecl& callee, llvm::ArrayRef<const clang::Expr*> arguments);
   void guard_locks(const clang::CXXConstructExpr& made, Guard& guard, clang::SourceLocation at);
   void if_statement(const clang::IfStmt& of);
@@ -138,7 +145,11 @@ class Body {
   ExprId dependent_expr(const clang::Expr* of, Use use);
   ExprId dependent_call(const clang::CallExpr& of);
   void switch_statement(const clang::SwitchStmt& of);
+  void case_way(llvm::ArrayRef<const clang::Stmt*> way);
   void try_statement(const clang::CXXTryStmt& of);
+  void give_back_told(const clang::Stmt& in);
+  void steps_of(llvm::ArrayRef<const clang::Stmt*> steps);
+  void one_of(llvm::ArrayRef<const clang::Stmt*> ways);
   void leave(clang::SourceLocation at, ExprId last);
   void end_locals(std::size_t from_block, clang::SourceLocation at);
   void end_local(const clang::VarDecl& variable, clang::SourceLocation at);
@@ -187,6 +198,11 @@ class Body {
                  bool is_shared = false);
   bool is_more_than_lock(const clang::FunctionDecl& callee, const LockCall& does);
   bool lock_effect(const clang::CallExpr& call);
+  void ask_again(const clang::Expr& place, const clang::Expr* value);
+  bool guard_exchanged(const clang::CallExpr& call);
+  bool guard_set(const clang::CallExpr& call);
+  bool guards_swapped(const clang::Expr& one, const clang::Expr& other, clang::SourceLocation at);
+  bool guard_from(const clang::Expr& from, Guard& guard, clang::SourceLocation at);
   void given_back_unseen(clang::SourceLocation at);
   void change_guard(const clang::VarDecl& variable, LockCall::Kind kind, bool gives_up,
                     clang::SourceLocation at);
@@ -274,7 +290,6 @@ class Body {
   std::size_t behind_ = 0;    // how many iterators the place that is changed is behind
   std::size_t renaming_ = 0;  // a place by its reference
   std::map<const clang::VarDecl*, const clang::LambdaExpr*> lambdas_;
-  std::map<const clang::VarDecl*, Try> try_results_;
   std::map<const clang::VarDecl*, bool> told_;
   std::vector<LockPath> taken_;
   std::set<std::string> names_;
@@ -282,7 +297,7 @@ class Body {
   std::size_t wraps_ = 0;
   std::size_t conditional_ = 0;  // inside an operand that may not be evaluated
   std::size_t depth_ = 0;
-  unsigned trials_ = 0;  // of blocks before a label, one inside the other
+  unsigned trials_ = 0;  // of blocks that are read twice, one inside the other
 };
 
 }  // namespace tomos::cpp

@@ -461,6 +461,7 @@ Body::Value Body::expr(const Expr* of, Use use) {
         return given;
       }
       if (unary->isIncrementDecrementOp()) {
+        ask_again(*unary->getSubExpr(), nullptr);
         return assign(unary->getSubExpr(), {}, true, at);
       }
       if (unary->getOpcode() == clang::UO_Deref) {
@@ -474,6 +475,8 @@ Body::Value Body::expr(const Expr* of, Use use) {
     }
     if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(of)) {
       if (binary->isAssignmentOp()) {
+        ask_again(*binary->getLHS(),
+                  binary->getOpcode() == clang::BO_Assign ? binary->getRHS() : nullptr);
         Value value = expr(binary->getRHS(), Use::kRead);
         value.gone = is_null(binary->getRHS());
         return assign(binary->getLHS(), value, binary->isCompoundAssignmentOp(), at);

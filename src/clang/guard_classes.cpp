@@ -37,18 +37,6 @@ bool has_locks(const FunctionDecl& of) {
   return attribute != nullptr && attribute->args_size() > 0;
 }
 
-bool has_unlock(const Stmt* body) {
-  if (body == nullptr) return false;
-  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(body)) {
-    const FunctionDecl* callee = call->getDirectCallee();
-    if (callee != nullptr && (callee->hasAttr<clang::ReleaseCapabilityAttr>() ||
-                              plain_name(*callee).contains_insensitive("unlock"))) {
-      return true;
-    }
-  }
-  return std::ranges::any_of(body->children(), has_unlock);
-}
-
 // if (mutex_ != nullptr): who has no lock to take has none to hold either.
 bool asks_for_null(const Expr* condition) {
   condition = condition->IgnoreParenImpCasts();
@@ -111,6 +99,43 @@ std::string tag_of(const Expr* argument) {
 
 }  // namespace
 
+bool has_unlock(const Stmt* body) {
+  if (body == nullptr) return false;
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(body)) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    if (callee != nullptr && (callee->hasAttr<clang::ReleaseCapabilityAttr>() ||
+                              plain_name(*callee).contains_insensitive("unlock"))) {
+      return true;
+    }
+  }
+  return std::ranges::any_of(body->children(), has_unlock);
+}
+
+bool takes_lock(const CXXConstructorDecl& constructor) {
+  const auto* made = llvm::dyn_cast_or_null<CXXConstructorDecl>(constructor.getDefinition());
+  if (made == nullptr) return true;
+  const auto takes = [](const auto& self, const Stmt* of) -> bool {
+    if (of == nullptr) return false;
+    if (const auto* call = llvm::dyn_cast<clang::CallExpr>(of)) {
+      const FunctionDecl* callee = call->getDirectCallee();
+      const llvm::StringRef name = callee == nullptr ? llvm::StringRef() : plain_name(*callee);
+      if (callee == nullptr || callee->hasAttr<clang::AcquireCapabilityAttr>() ||
+          (name.contains_insensitive("lock") && !name.contains_insensitive("unlock"))) {
+        return true;
+      }
+    }
+    // By another guard, or another constructor.
+    const auto* part = llvm::dyn_cast<clang::CXXConstructExpr>(of);
+    if (part != nullptr && part->getNumArgs() > 0) return true;
+    return std::ranges::any_of(of->children(),
+                               [&](const Stmt* child) { return self(self, child); });
+  };
+  return takes(takes, made->getBody()) ||
+         std::ranges::any_of(made->inits(), [&](const clang::CXXCtorInitializer* init) {
+           return takes(takes, init->getInit());
+         });
+}
+
 bool takes_as_reader(const FunctionDecl& callee) {
   const auto* taken = callee.getAttr<clang::AcquireCapabilityAttr>();
   const llvm::StringRef name = plain_name(callee);
@@ -166,6 +191,14 @@ bool Unit::does_more(const Stmt* in, const CXXRecordDecl& of) {
 // Has a guard as a part, or takes a lock itself and gives it back, or the other way round.
 bool Unit::is_guard_by_deeds(const CXXRecordDecl& record) {
   if (record.isLambda() || record.isUnion() || is_pointer_class(record)) return false;
+  // One that is given a guard does something to that one.
+  const auto is_given_guard = [&](const CXXConstructorDecl* made) {
+    return !made->isCopyOrMoveConstructor() &&
+           std::ranges::any_of(made->parameters(), [&](const clang::ParmVarDecl* parameter) {
+             return is_guard_parameter(*parameter);
+           });
+  };
+  if (std::ranges::any_of(record.ctors(), is_given_guard)) return false;
   const bool has_guard = std::ranges::any_of(record.fields(), [&](const clang::FieldDecl* field) {
     const RecordDecl* part = field->getType()->getAsRecordDecl();
     return part != nullptr && is_guard_class(*part);
@@ -255,8 +288,8 @@ bool Unit::is_reader_guard(const CXXConstructorDecl& made) {
   return definition != nullptr && has_reader_lock(definition->getBody());
 }
 
-// The variable that is the guard, also where it is asked for the one of the standard library that
-// it wraps: wait(guard.native_handle()).
+// The variable that is the guard, also by another name, and where it is asked for the one of the
+// standard library that it wraps: wait(guard.native_handle()).
 const clang::VarDecl* Unit::guard_in(const Expr* of) {
   of = core_of(of);
   if (const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(of)) {
@@ -268,6 +301,9 @@ const clang::VarDecl* Unit::guard_in(const Expr* of) {
   const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of);
   const auto* guard =
       reference == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
+  const bool is_name = guard != nullptr && !llvm::isa<clang::ParmVarDecl>(guard) &&
+                       (guard->getType()->isReferenceType() || guard->getType()->isPointerType());
+  if (is_name && guard->hasInit() && !guard->hasGlobalStorage()) return guard_in(guard->getInit());
   const RecordDecl* record =
       guard == nullptr ? nullptr : object_type(guard->getType())->getAsRecordDecl();
   return record != nullptr && is_guard_class(*record) ? guard : nullptr;
@@ -359,6 +395,8 @@ Unit::Taken Unit::taken_by(const clang::CXXConstructExpr& made, const Scope& out
     return told(tries->args(), Held::kNo);
   }
   if (auto done = taken_inside(constructor, inside, path_of)) return std::move(*done);
+  // One that only gives back in the end what others took.
+  if (!is_of_std(constructor) && !takes_lock(constructor)) found.held = Held::kMaybe;
   for (const Expr* argument : arguments) {
     const std::string tag = tag_of(argument);
     if (tag == "defer_lock_t") {

@@ -92,21 +92,15 @@ bool Body::is_passed_on(const VarDecl& guard, const clang::CallExpr& call) const
 ExprId Body::guard_argument(const Expr& argument, const core::Type& type) {
   const SourceLocation at = argument.getExprLoc();
   const bool given_away = !argument.isLValue() && !argument.getType()->isPointerType();
-  const clang::CXXConstructExpr* made = argument.isGLValue() ? nullptr : construction_of(&argument);
   Guard guard;
   bool is_new = false;
-  if (made != nullptr) {
-    guard_locks(*made, guard, at);
-    is_new = !made->getConstructor()->isCopyOrMoveConstructor();
-  } else if (const VarDecl* variable = unit_.guard_in(moved_from(&argument))) {
-    const auto known = state_.guards.find(variable);
-    if (known != state_.guards.end()) {
-      guard = known->second;
-      known->second.held = given_away ? Held::kNo : Held::kYes;
-    }
+  const VarDecl* variable = unit_.guard_in(moved_from(&argument));
+  const auto known = state_.guards.find(variable);
+  if (known != state_.guards.end()) {
+    guard = known->second;
+    known->second.held = given_away ? Held::kNo : Held::kYes;
   } else {
-    handed_out(&argument, guard, at);
-    is_new = true;
+    is_new = guard_from(argument, guard, at);
   }
   if (guard.locks.size() != 1 || guard.locks[0].type.name != type.name) return null(at);
   const LockPath lock = settled(guard.locks[0], at);
@@ -115,6 +109,88 @@ ExprId Body::guard_argument(const Expr& argument, const core::Type& type) {
     lock_step(Kind::kLock, lock, at, guard.is_shared);
   }
   return lock_expr(lock, at);
+}
+
+// What a guard is made of, or the one that an expression names is left without. True: it is a new
+// one, and has not taken its lock yet.
+bool Body::guard_from(const Expr& from, Guard& guard, SourceLocation at) {
+  if (const clang::CXXConstructExpr* made = construction_of(&from)) {
+    guard_locks(*made, guard, at);
+    return !made->getConstructor()->isCopyOrMoveConstructor();
+  }
+  if (const VarDecl* variable = unit_.guard_in(moved_from(&from))) {
+    const auto known = state_.guards.find(variable);
+    if (known == state_.guards.end()) return false;
+    guard = known->second;
+    known->second.held = Held::kNo;
+    known->second.tried = false;
+    return false;
+  }
+  handed_out(&from, guard, at);
+  return true;
+}
+
+// True: a guard was set to another one, two were swapped, or it was moved to somebody unknown.
+bool Body::guard_exchanged(const clang::CallExpr& call) {
+  const clang::FunctionDecl* callee = call.getDirectCallee();
+  if (callee == nullptr) return false;
+  if (const VarDecl* moved =
+          is_of_std(*callee) && plain_name(*callee) == "move" && call.getNumArgs() == 1
+              ? unit_.guard_in(call.getArg(0))
+              : nullptr) {
+    // Nobody knows who has it now, and for how long.
+    change_guard(*moved, LockCall::Kind::kUnlock, false, call.getBeginLoc());
+    return true;
+  }
+  if (const auto* sets = llvm::dyn_cast<clang::CXXOperatorCallExpr>(&call)) {
+    return sets->getOperator() == clang::OO_Equal && call.getNumArgs() == 2 && guard_set(call);
+  }
+  if (plain_name(*callee) != "swap") return false;
+  const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(&call);
+  if (member != nullptr && call.getNumArgs() == 1) {
+    return guards_swapped(*member->getImplicitObjectArgument(), *call.getArg(0),
+                          call.getBeginLoc());
+  }
+  return member == nullptr && call.getNumArgs() == 2 &&
+         guards_swapped(*call.getArg(0), *call.getArg(1), call.getBeginLoc());
+}
+
+bool Body::guard_set(const clang::CallExpr& call) {
+  const SourceLocation at = call.getBeginLoc();
+  const VarDecl* variable = unit_.guard_in(call.getArg(0));
+  const auto known = state_.guards.find(variable);
+  if (known == state_.guards.end() || known->second.by_block) return false;
+  Guard guard;
+  const bool is_new = guard_from(*call.getArg(1), guard, at);
+  if (is_new && guard.held == Held::kYes) {
+    for (const LockPath& lock : guard.locks) lock_step(Kind::kLock, lock, at, guard.is_shared);
+  }
+  // Then it gives back what it held.
+  guard.is_lent = known->second.is_lent;
+  change_guard(*variable, LockCall::Kind::kUnlock, false, at);
+  known->second = std::move(guard);
+  return true;
+}
+
+bool Body::guards_swapped(const Expr& one, const Expr& other, SourceLocation at) {
+  const VarDecl* first = unit_.guard_in(&one);
+  const VarDecl* second = unit_.guard_in(&other);
+  if (first == nullptr && second == nullptr) return false;
+  const bool both = state_.guards.contains(first) && state_.guards.contains(second);
+  if (both) {
+    Guard& a = state_.guards[first];
+    Guard& b = state_.guards[second];
+    std::swap(a, b);
+    std::swap(a.is_lent, b.is_lent);
+    return true;
+  }
+  // With one that nobody knows: what it held may be given back any time.
+  for (const VarDecl* variable : {first, second}) {
+    if (variable == nullptr || !state_.guards.contains(variable)) continue;
+    change_guard(*variable, LockCall::Kind::kUnlock, false, at);
+    state_.guards[variable].locks.clear();
+  }
+  return true;
 }
 
 }  // namespace tomos::cpp

@@ -130,13 +130,7 @@ void Body::declaration(const VarDecl& variable) {
       return;
     }
     if (const auto result = tried(init)) {
-      std::set<const VarDecl*> assigned;
-      assigned_in(function_.getBody(), assigned);
-      if (assigned.contains(&variable)) {
-        effect(init);
-      } else {
-        try_results_.emplace(&variable, *result);
-      }
+      state_.tries.insert_or_assign(&variable, *result);
       return;
     }
   }
@@ -177,13 +171,37 @@ void Body::declaration(const VarDecl& variable) {
   if (!by_value) return;
   const auto* of_class = llvm::dyn_cast<clang::CXXRecordDecl>(record);
   const clang::CXXDestructorDecl* ends = of_class == nullptr ? nullptr : of_class->getDestructor();
-  if (ends != nullptr && ends->isUserProvided() && !unit_.is_lock_class(*record)) {
+  if (const clang::CXXConstructExpr* by = construction_of(init)) open_guards(variable, *by);
+  if (ends != nullptr && ends->isUserProvided() && !unit_.is_lock_class(*record) &&
+      !state_.guards.contains(&variable)) {
     unit_.declare(*ends);
     blocks_.back().locals.push_back(&variable);
   }
 }
 
-// Whether anything but a wait uses the guard after it was made.
+// An object that gives back the lock of a guard, and takes it again in the end.
+void Body::open_guards(const VarDecl& variable, const clang::CXXConstructExpr& made) {
+  const clang::FunctionDecl* begins = made.getConstructor()->getDefinition();
+  if (begins == nullptr || !has_unlock(begins->getBody())) return;
+  const clang::CXXDestructorDecl* destructor = made.getConstructor()->getParent()->getDestructor();
+  const clang::FunctionDecl* ends = destructor == nullptr ? nullptr : destructor->getDefinition();
+  const SourceLocation at = variable.getLocation();
+  for (const Expr* argument : made.arguments()) {
+    const VarDecl* opened = unit_.guard_in(argument);
+    const auto known = state_.guards.find(opened);
+    if (known == state_.guards.end() || known->second.by_block) continue;
+    const bool is_held = known->second.held == Held::kYes;
+    change_guard(*opened, LockCall::Kind::kUnlock, false, at);
+    if (!is_held || ends == nullptr || !changes_locks(ends->getBody())) continue;
+    state_.guards[&variable] = {.locks = known->second.locks,
+                                .inverted = true,
+                                .is_shared = known->second.is_shared,
+                                .opens = opened};
+    blocks_.back().locals.push_back(&variable);
+  }
+}
+
+// Whether anything but a wait uses the guard after it was made, or gives it another name.
 bool Body::is_told(const VarDecl& guard, const Stmt* in) const {
   if (in == nullptr) return false;
   const auto* passes = llvm::dyn_cast<clang::CallExpr>(in);
@@ -194,11 +212,17 @@ bool Body::is_told(const VarDecl& guard, const Stmt* in) const {
   };
   if (const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(in)) {
     const clang::FunctionDecl* callee = call->getDirectCallee();
+    if (std::ranges::any_of(call->arguments(), is_guard) && callee != nullptr &&
+        plain_name(*callee) == "swap") {
+      return true;
+    }
     if (callee != nullptr && is_guard(call->getImplicitObjectArgument()) &&
         callee->getDeclName().isIdentifier() && plain_name(*callee) != "owns_lock" &&
         plain_name(*callee) != "mutex") {
       return true;
     }
+  } else if (const auto* sets = llvm::dyn_cast<clang::CXXOperatorCallExpr>(in)) {
+    if (sets->getOperator() == clang::OO_Equal && is_guard(sets->getArg(0))) return true;
   } else if (const auto* moves = llvm::dyn_cast<clang::CallExpr>(in)) {
     const clang::FunctionDecl* callee = moves->getDirectCallee();
     if (callee != nullptr && is_of_std(*callee) && callee->getDeclName().isIdentifier() &&
@@ -211,8 +235,20 @@ bool Body::is_told(const VarDecl& guard, const Stmt* in) const {
       return true;
     }
   }
-  return std::ranges::any_of(in->children(),
-                             [&](const Stmt* child) { return is_told(guard, child); });
+  const auto* makes = llvm::dyn_cast<clang::CXXConstructExpr>(in);
+  if (makes != nullptr && !unit_.is_foreign(*makes->getConstructor()) &&
+      std::ranges::any_of(makes->arguments(), is_guard)) {
+    return true;
+  }
+  const auto* declares = llvm::dyn_cast<clang::DeclStmt>(in);
+  const bool is_named =
+      declares != nullptr && std::ranges::any_of(declares->decls(), [&](auto* one) {
+        const auto* other = llvm::dyn_cast<VarDecl>(one);
+        return other != nullptr && other != &guard && other->hasInit() &&
+               unit_.guard_in(other->getInit()) == &guard;
+      });
+  return is_named || std::ranges::any_of(in->children(),
+                                         [&](const Stmt* child) { return is_told(guard, child); });
 }
 
 // What is given to a guard or a lock beside locks and what runs with them: a time to wait, say.
@@ -283,6 +319,7 @@ void Body::handed_out(const Expr* init, Guard& guard, SourceLocation at) {
       .object = method_call != nullptr ? method_call->getImplicitObjectArgument() : nullptr,
       .arguments = arguments};
   std::vector<LockPath> locks;
+  bool is_held = true;
   if (const auto* taken = callee->getAttr<clang::AcquireCapabilityAttr>()) {
     for (const Expr* lock : taken->args()) {
       if (auto known = unit_.path(lock, inside)) locks.push_back(std::move(*known));
@@ -297,12 +334,16 @@ void Body::handed_out(const Expr* init, Guard& guard, SourceLocation at) {
     const clang::CXXConstructExpr* made =
         returns == nullptr ? nullptr : construction_of(returns->getRetValue());
     if (made != nullptr) {
-      locks = unit_.guard_paths(*made, inside);
-      guard.is_shared = Unit::is_reader_guard(*made->getConstructor());
+      Unit::Taken holds = unit_.taken_by(
+          *made, inside, [&](const Expr* one, const Scope& in) { return unit_.path(one, in); });
+      locks = std::move(holds.locks);
+      is_held = holds.held == Held::kYes;
+      guard.is_shared = holds.is_shared;
+      guard.tried = holds.tried;
     }
   }
   for (LockPath& lock : locks) guard.locks.push_back(settled(std::move(lock), at));
-  if (!guard.locks.empty()) guard.held = Held::kYes;
+  if (!guard.locks.empty() && is_held) guard.held = Held::kYes;
 }
 
 void Body::declare_guard(const VarDecl& variable, const Expr* init) {

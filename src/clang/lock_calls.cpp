@@ -114,7 +114,19 @@ ExprId Body::taking(Kind kind, const LockPath& lock, SourceLocation at, bool is_
 
 void Body::lock_step(Kind kind, const LockPath& path, SourceLocation at, bool is_shared) {
   const LockPath lock = settled(path, at);
-  emit(taking(kind, lock, at, is_shared));
+  const ExprId made = taking(kind, lock, at, is_shared);
+  if (kind == Kind::kUnlock) {
+    std::erase_if(state_.tries, [&](const auto& one) {
+      return std::ranges::any_of(one.second.call.locks, [&](const LockPath& tried) {
+        return !tried.stable || !path.stable || tried == path;
+      });
+    });
+  }
+  if (conditional_ > 0) {  // in an operand that may not be evaluated
+    emit(make(Kind::kIf, at, {constant("\"?\"", at), made, make(Kind::kSequence, at, {})}));
+    return;
+  }
+  emit(made);
   if (kind == Kind::kLock) taken_.push_back(lock);
 }
 
@@ -129,14 +141,17 @@ void Body::change_guard(const VarDecl& variable, LockCall::Kind kind, bool gives
   if (found == state_.guards.end() && kind == LockCall::Kind::kUnlock) given_back_unseen(at);
   if (found == state_.guards.end() || found->second.by_block) return;
   Guard& guard = found->second;
+  const auto now = [&](Held held) { guard.held = conditional_ > 0 ? Held::kMaybe : held; };
   if (kind == LockCall::Kind::kUnlock) {
+    std::erase_if(state_.tries,
+                  [&](const auto& one) { return one.second.call.guard == &variable; });
     if (!gives_up && guard.held != Held::kNo) {
       for (const LockPath& lock : guard.locks) lock_step(Kind::kUnlock, lock, at);
     }
-    guard.held = Held::kNo;
+    now(Held::kNo);
   } else if (kind == LockCall::Kind::kLock) {
     for (const LockPath& lock : guard.locks) lock_step(Kind::kLock, lock, at, guard.is_shared);
-    guard.held = Held::kYes;
+    now(Held::kYes);
   }
 }
 
@@ -185,8 +200,22 @@ bool Body::is_more_than_lock(const clang::FunctionDecl& callee, const LockCall& 
   return count == known.acquires.size() + known.releases.size();
 }
 
+// A variable that says whether a lock could be taken says it no longer, or of another one.
+void Body::ask_again(const Expr& place, const Expr* value) {
+  const VarDecl* variable = variable_in(&place);
+  if (variable == nullptr) return;
+  const auto result = value == nullptr || conditional_ > 0 ? std::nullopt : tried(value);
+  const auto asked = state_.tries.find(variable);
+  if (asked != state_.tries.end()) {  // it may be held, then
+    lock_step(Kind::kTryLock, asked->second.call.locks[0], place.getExprLoc());
+    state_.tries.erase(variable);
+  }
+  if (result) state_.tries.emplace(variable, *result);
+}
+
 // True: the call was one that locks, unlocks or waits, and is done.
 bool Body::lock_effect(const clang::CallExpr& call) {
+  if (guard_exchanged(call)) return true;
   const clang::FunctionDecl* called = call.getDirectCallee();
   if (called != nullptr && is_of_std(*called) && plain_name(*called) == "lock" &&
       !llvm::isa<clang::CXXMethodDecl>(called)) {  // several at once

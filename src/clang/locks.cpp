@@ -38,6 +38,19 @@ const Expr* core_of(const Expr* of) {
   }
 }
 
+bool changes_locks(const clang::Stmt* of) {
+  if (of == nullptr) return false;
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(of)) {
+    const FunctionDecl* callee = call->getDirectCallee();
+    if (callee != nullptr && (callee->hasAttr<clang::AcquireCapabilityAttr>() ||
+                              callee->hasAttr<clang::ReleaseCapabilityAttr>() ||
+                              plain_name(*callee).contains_insensitive("lock"))) {
+      return true;
+    }
+  }
+  return std::ranges::any_of(of->children(), changes_locks);
+}
+
 std::optional<LockPath> Unit::field_path(const Expr* base, const clang::FieldDecl& field,
                                          const Scope& scope) {
   auto inner = path(base, scope);
@@ -277,16 +290,24 @@ std::optional<LockCall> Unit::lock_call(const clang::CallExpr& call, const Scope
   // A guard that is told to: its locks are known to whoever follows the guard.
   if (method != nullptr && object != nullptr && is_guard_class(*method->getParent())) {
     const clang::VarDecl* guard = guard_in(object);
+    const bool gives = callee->hasAttr<clang::ReleaseCapabilityAttr>() ||
+                       is_one_of(name, {"unlock", "Unlock", "release", "Release", "unlock_shared"});
+    const bool takes = callee->hasAttr<clang::AcquireCapabilityAttr>() ||
+                       is_one_of(name, {"lock", "Lock", "lock_shared"});
+    const bool asks =
+        is_one_of(name, {"try_lock", "try_lock_for", "try_lock_until", "owns_lock"}) ||
+        llvm::isa<clang::CXXConversionDecl>(callee);
+    // By another name.
+    const FunctionDecl* definition = gives || takes || asks ? nullptr : callee->getDefinition();
+    const bool gives_inside =
+        definition != nullptr && !is_of_std(*callee) && has_unlock(definition->getBody());
     std::optional<LockCall::Kind> kind;
-    if (callee->hasAttr<clang::ReleaseCapabilityAttr>() ||
-        is_one_of(name, {"unlock", "Unlock", "release", "Release", "unlock_shared"})) {
+    if (gives || gives_inside) {
       kind = LockCall::Kind::kUnlock;
-    } else if (callee->hasAttr<clang::AcquireCapabilityAttr>() ||
-               is_one_of(name, {"lock", "Lock", "lock_shared"})) {
-      kind = LockCall::Kind::kLock;
-    } else if (is_one_of(name, {"try_lock", "try_lock_for", "try_lock_until", "owns_lock"}) ||
-               llvm::isa<clang::CXXConversionDecl>(callee)) {
+    } else if (asks) {
       kind = LockCall::Kind::kTryLock;
+    } else if (takes || name.starts_with("lock_")) {
+      kind = LockCall::Kind::kLock;
     }
     if (!kind) return std::nullopt;
     return LockCall{.kind = *kind, .guard = guard};

@@ -25,14 +25,26 @@ const Expr* plain(const Expr* of) {
   return is_likely ? plain(call->getArg(0)->IgnoreParenCasts()) : of;
 }
 
-// Labels inside labelled blocks inside ...: each level tries what is in it twice.
-constexpr unsigned kMaxTrials = 4;
-
 // Something may jump into it.
 bool has_label(const Stmt* of) {
   if (of == nullptr || llvm::isa<clang::LambdaExpr>(of)) return false;
   return llvm::isa<clang::LabelStmt>(of) || llvm::isa<clang::SwitchCase>(of) ||
          std::ranges::any_of(of->children(), has_label);
+}
+
+bool has_goto(const Stmt* of) {
+  if (of == nullptr || llvm::isa<clang::LambdaExpr>(of)) return false;
+  return llvm::isa<clang::GotoStmt, clang::IndirectGotoStmt>(of) ||
+         std::ranges::any_of(of->children(), has_goto);
+}
+
+// Out of what is around it.
+bool has_break(const Stmt* of) {
+  if (of == nullptr || llvm::isa<clang::LambdaExpr, clang::ForStmt, clang::WhileStmt, clang::DoStmt,
+                                 clang::CXXForRangeStmt, clang::SwitchStmt>(of)) {
+    return false;
+  }
+  return llvm::isa<clang::BreakStmt>(of) || std::ranges::any_of(of->children(), has_break);
 }
 
 }  // namespace
@@ -42,13 +54,7 @@ void Body::statements(const clang::CompoundStmt& of) {
   const auto is_label = [](const Stmt* child) { return llvm::isa<clang::LabelStmt>(child); };
   for (auto at = of.body_begin(); at != of.body_end();) {
     const auto next = std::find_if(at + 1, of.body_end(), is_label);
-    const auto part = [&] {
-      std::for_each(at, next, [&](const Stmt* child) {
-        if (!state_.reachable && !has_label(child)) return;
-        if (&of == function_.getBody()) assert_held(asserted_in(*child));
-        statement(child);
-      });
-    };
+    const auto part = [&] { statements(of, at, next); };
     bool leads_on = next == of.body_end();
     if (!leads_on && trials_ < kMaxTrials) {  // to find out, what this makes is thrown away
       const State before = state_;
@@ -65,6 +71,32 @@ void Body::statements(const clang::CompoundStmt& of) {
     }
     at = next;
   }
+}
+
+// What comes after something that jumps over it may be left out. That matters where it changes what
+// is held.
+void Body::statements(const clang::CompoundStmt& of, clang::CompoundStmt::const_body_iterator first,
+                      clang::CompoundStmt::const_body_iterator last) {
+  for (; first != last; ++first) {
+    const Stmt* child = *first;
+    if (!state_.reachable && !has_label(child)) continue;
+    if (&of == function_.getBody()) assert_held(asserted_in(*child));
+    statement(child);
+    if (!state_.reachable || !may_jump(child) || !std::any_of(first + 1, last, changes_locks)) {
+      continue;
+    }
+    maybe([&] { statements(of, first + 1, last); }, child->getEndLoc(), of.getRBracLoc());
+    return;
+  }
+}
+
+// Out of what is around it: by a goto, or out of a switch, which the core has no way out of.
+bool Body::may_jump(const Stmt* of) const {
+  const auto around = std::ranges::find_if(blocks_.rbegin(), blocks_.rend(), [](const Block& one) {
+    return one.is_loop || one.is_switch;
+  });
+  const bool in_switch = around != blocks_.rend() && around->is_switch;
+  return has_goto(of) || (in_switch && has_break(of));
 }
 
 void Body::statement(const Stmt* of) {
@@ -239,8 +271,8 @@ std::optional<Body::Try> Body::tried(const Expr* condition) {
     return inner;
   }
   if (const VarDecl* variable = variable_in(condition)) {
-    const auto at = try_results_.find(variable);
-    if (at == try_results_.end()) return std::nullopt;
+    const auto at = state_.tries.find(variable);
+    if (at == state_.tries.end()) return std::nullopt;
     return at->second;
   }
   if (const auto* call = llvm::dyn_cast<clang::CallExpr>(condition)) {
@@ -355,6 +387,12 @@ void Body::loop(const Stmt& whole, const Expr* condition, const Part& body, Sour
   assigned_in(condition, assigned);
   const bool inside =
       condition != nullptr && !endless && (test_last || !assigned.empty() || holds_try(condition));
+  // What could be taken in one round may be given back in the next.
+  std::set<const VarDecl*> named;
+  variables_in(&whole, named);
+  if (changes_locks(&whole)) {
+    std::erase_if(state_.tries, [&](const auto& one) { return named.contains(one.first); });
+  }
   State before = state_;
   ExprId decides = core::kNoExpr;
   if (inside || endless) {
@@ -384,20 +422,7 @@ void Body::loop(const Stmt& whole, const Expr* condition, const Part& body, Sour
       at, true);
   const State after = state_;
   emit(make(Kind::kWhile, at, {decides, made}));
-  const std::function<bool(const Stmt*)> has_break = [&](const Stmt* in) -> bool {
-    if (in == nullptr || llvm::isa<clang::LambdaExpr>(in)) return false;
-    if (llvm::isa<clang::BreakStmt>(in)) return true;
-    return std::ranges::any_of(in->children(), [&](const Stmt* child) {
-      if (child == nullptr) return false;
-      if (llvm::isa<clang::ForStmt>(child) || llvm::isa<clang::WhileStmt>(child) ||
-          llvm::isa<clang::DoStmt>(child) || llvm::isa<clang::CXXForRangeStmt>(child) ||
-          llvm::isa<clang::SwitchStmt>(child)) {
-        return false;
-      }
-      return has_break(child);
-    });
-  };
-  breaks |= has_break(&whole);
+  breaks |= std::ranges::any_of(whole.children(), has_break);
   meet(before, before, after);
   if (endless && !breaks) state_.reachable = false;
   // A guard that the test acquires is held when the loop is left.
@@ -475,13 +500,15 @@ void Body::switch_statement(const clang::SwitchStmt& of) {
         if (of.getInit() != nullptr) statement(of.getInit());
         if (of.getConditionVariable() != nullptr) declaration(*of.getConditionVariable());
         effect(of.getCond());
+        // Further than two, if it makes a difference.
+        const bool is_long = !changes_locks(of.getBody());
         const auto run = [&](std::size_t i) {
+          std::vector<const Stmt*> way;
           for (std::size_t j = i; j < cases.size(); ++j) {
-            for (const Stmt* child : cases[j]) {
-              if (!llvm::isa<clang::BreakStmt>(child)) statement(child);
-            }
-            if (j + 1 > i + 2 || ends_way(cases[j].back()) || !state_.reachable) break;
+            way.insert(way.end(), cases[j].begin(), cases[j].end());
+            if ((is_long && j + 1 > i + 2) || ends_way(cases[j].back())) break;
           }
+          case_way(way);
         };
         // Some half of them or the other, so that many cases are not nested deeply.
         const std::function<void(std::size_t, std::size_t)> choose = [&](std::size_t first,
@@ -500,33 +527,15 @@ void Body::switch_statement(const clang::SwitchStmt& of) {
       of.getEndLoc());
 }
 
-// A part that may be left out.
-void Body::maybe(const Part& part, SourceLocation at, SourceLocation end) {
-  const State before = state_;
-  const ExprId yes = block(part, end);
-  const State after = state_;
-  state_ = before;
-  join(constant("\"?\"", at), {yes, after}, {make(Kind::kSequence, at, {}), before}, before, at);
-}
-
-// Anything in it may be left out, and then a handler may come.
-void Body::try_statement(const clang::CXXTryStmt& of) {
-  const clang::CompoundStmt& tried = *of.getTryBlock();
-  maybe([&] { statement(&tried); }, tried.getBeginLoc(), tried.getEndLoc());
-  for (unsigned i = 0; i < of.getNumHandlers(); ++i) {
-    const Stmt* handler = of.getHandler(i)->getHandlerBlock();
-    const auto handle = [&] {
-      // A guard that was told something there may have given back its lock when it was left.
-      std::vector<const VarDecl*> told;
-      for (const auto& [variable, guard] : state_.guards) {
-        if (guard.held == Held::kYes && is_told(*variable, &tried)) told.push_back(variable);
-      }
-      for (const VarDecl* guard : told) {
-        change_guard(*guard, LockCall::Kind::kUnlock, false, handler->getBeginLoc());
-      }
-      statement(handler);
-    };
-    maybe(handle, handler->getBeginLoc(), handler->getEndLoc());
+void Body::case_way(llvm::ArrayRef<const Stmt*> way) {
+  while (!way.empty()) {
+    const Stmt* child = way.front();
+    way = way.drop_front();
+    if (!state_.reachable && !has_label(child)) continue;
+    if (!llvm::isa<clang::BreakStmt>(child)) statement(child);
+    if (!state_.reachable || !may_jump(child) || !std::ranges::any_of(way, changes_locks)) continue;
+    maybe([&] { case_way(way); }, child->getEndLoc(), way.back()->getEndLoc());
+    return;
   }
 }
 

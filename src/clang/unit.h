@@ -58,6 +58,12 @@ inline std::optional<const clang::Stmt*> compiled_part(const clang::IfStmt& of,
   return of.getNondiscardedCase(context);
 }
 
+bool has_unlock(const clang::Stmt* body);
+// Whether a guard is made to take its lock, as far as can be seen.
+bool takes_lock(const clang::CXXConstructorDecl& constructor);
+// Whether it takes or gives back a lock, other than by a guard from its beginning to its end.
+bool changes_locks(const clang::Stmt* of);
+
 // What comes after it in a case of a `switch` does not come after it.
 inline bool ends_way(const clang::Stmt* of) {
   if (const auto* compound = llvm::dyn_cast_or_null<clang::CompoundStmt>(of)) {

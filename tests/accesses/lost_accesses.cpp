@@ -9,28 +9,20 @@
 //   lost_accesses tm -p BUILD               what tomos tm sees of BUILD/compile_commands.json
 //
 // Exit status 1: something is lost.
-#include <clang/AST/ASTConsumer.h>
 #include <clang/AST/RecursiveASTVisitor.h>
-#include <clang/Frontend/CompilerInstance.h>
-#include <clang/Frontend/FrontendAction.h>
-#include <clang/Tooling/CompilationDatabase.h>
-#include <clang/Tooling/JSONCompilationDatabase.h>
-#include <clang/Tooling/Tooling.h>
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "accesses/sources.h"
 #include "clang/read_cpp.h"
 #include "clang/read_tm.h"
 #include "core/program.h"
@@ -38,14 +30,10 @@
 
 namespace {
 
-namespace fs = std::filesystem;
-
-struct Place {
-  std::string file;
-  unsigned line = 0;
-
-  friend auto operator<=>(const Place&, const Place&) = default;
-};
+using accesses::is_pointer_class;
+using accesses::Place;
+using accesses::plain;
+using accesses::plain_function;
 
 struct Named {  // in the source
   Place place;
@@ -77,13 +65,6 @@ bool is_of_locks(clang::QualType type) {
     if (llvm::isa<clang::CapabilityAttr, clang::ScopedLockableAttr>(attribute)) return true;
   }
   return is_lock_name(llvm::StringRef(record->getNameAsString()).lower());
-}
-
-// To those who use it, it is the object that it leads to.
-bool is_pointer_class(const clang::CXXRecordDecl& record) {
-  return std::ranges::any_of(record.methods(), [](const clang::CXXMethodDecl* method) {
-    return method->getOverloadedOperator() == clang::OO_Arrow;
-  });
 }
 
 bool is_never_changed(clang::QualType type) {
@@ -229,10 +210,7 @@ class Visitor : public clang::RecursiveASTVisitor<Visitor> {
   }
 
  private:
-  bool is_foreign(clang::SourceLocation at) const {
-    const clang::SourceManager& manager = context_.getSourceManager();
-    return at.isInvalid() || manager.isInSystemHeader(manager.getExpansionLoc(at));
-  }
+  bool is_foreign(clang::SourceLocation at) const { return accesses::is_foreign(context_, at); }
 
   // A function of the project by its name, which does not only do something to locks.
   bool is_called(const clang::FunctionDecl& callee) const {
@@ -290,12 +268,9 @@ class Visitor : public clang::RecursiveASTVisitor<Visitor> {
   void add(const std::string& name, const std::string& type, clang::SourceLocation at) {
     const clang::SourceManager& manager = context_.getSourceManager();
     const clang::SourceLocation written = manager.getFileLoc(at);
-    at = manager.getExpansionLoc(at);
-    if (function_ == nullptr || at.isInvalid()) return;
-    const auto file = manager.getFileEntryRefForID(manager.getFileID(at));
-    if (!file) return;
-    found_.insert({.place = {.file = file->getFileEntry().tryGetRealPathName().str(),
-                             .line = manager.getExpansionLineNumber(at)},
+    const auto place = accesses::place_of(manager, at);
+    if (function_ == nullptr || !place) return;
+    found_.insert({.place = *place,
                    .line_in_macro = manager.getExpansionLineNumber(written),
                    .name = name,
                    .function = function_->getQualifiedNameAsString(),
@@ -307,81 +282,11 @@ class Visitor : public clang::RecursiveASTVisitor<Visitor> {
   const clang::FunctionDecl* function_ = nullptr;
 };
 
-class Consumer : public clang::ASTConsumer {
- public:
-  explicit Consumer(std::set<Named>& found) : found_(found) {}
-
-  bool shouldSkipFunctionBody(clang::Decl* of) override {
-    const clang::SourceManager& manager = of->getASTContext().getSourceManager();
-    return manager.isInSystemHeader(manager.getExpansionLoc(of->getLocation()));
-  }
-
-  void HandleTranslationUnit(clang::ASTContext& context) override {
-    if (context.getDiagnostics().hasErrorOccurred()) return;
-    Visitor(context, found_).TraverseDecl(context.getTranslationUnitDecl());
-  }
-
- private:
-  std::set<Named>& found_;
-};
-
-class Action : public clang::ASTFrontendAction {
- public:
-  explicit Action(std::set<Named>& found) : found_(found) {}
-
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
-                                                        llvm::StringRef /*file*/) override {
-    compiler.getFrontendOpts().SkipFunctionBodies = true;
-    return std::make_unique<Consumer>(found_);
-  }
-
- private:
-  std::set<Named>& found_;
-};
-
-class Factory : public clang::tooling::FrontendActionFactory {
- public:
-  explicit Factory(std::set<Named>& found) : found_(found) {}
-  std::unique_ptr<clang::FrontendAction> create() override {
-    return std::make_unique<Action>(found_);
-  }
-
- private:
-  std::set<Named>& found_;
-};
-
 using Places = std::map<Place, std::set<std::string>>;
-
-// The last part of a name, as C++ has it.
-std::string plain(std::string_view name) {
-  name = name.substr(0, name.find('@'));
-  const std::size_t colon = name.rfind(':');
-  return std::string(colon == std::string_view::npos ? name : name.substr(colon + 1));
-}
-
-// Of a function: n::(file.cpp)::f<int>(int) is f().
-std::string plain_function(std::string_view name) {
-  std::size_t begin = 0;
-  int depth = 0;
-  for (std::size_t i = 0; i < name.size(); ++i) {
-    if (name[i] == '<') ++depth;
-    if (name[i] == '>') --depth;
-    if (depth > 0) continue;
-    if (name[i] == ':') begin = i + 1;
-    if (name[i] != '(') continue;
-    const std::size_t end = name.find(")::", i);
-    if (i != begin || end == std::string_view::npos) break;
-    i = end;
-  }
-  name.remove_prefix(begin);
-  return std::string(name.substr(0, name.find_first_of("<("))) + "()";
-}
 
 class Seen {
  public:
-  explicit Seen(const std::vector<std::string>& files) {
-    for (const std::string& file : files) files_.push_back(fs::weakly_canonical(file).string());
-  }
+  explicit Seen(const std::vector<std::string>& files) : files_(accesses::real_paths(files)) {}
   template <class Position>
   void add(const Position& at, std::string_view name, const char* use = "") {
     add_as(at, plain(name) + use);
@@ -449,31 +354,16 @@ Places accesses_of(const tomos::tm::Program& program) {
   return seen.take();
 }
 
-// By a front end, which is a library that is loaded.
-template <class Function, class Options, class Sources>
-std::optional<Places> read(const char* function, const Options& options, Sources& sources) {
-  void* const library = ::dlopen(TOMOS_FRONT_END, RTLD_NOW | RTLD_LOCAL);
-  void* const found = library == nullptr ? nullptr : ::dlsym(library, function);
-  if (found == nullptr) {
-    fmt::print(stderr, "{}\n", ::dlerror());  // NOLINT(concurrency-mt-unsafe): one thread
-    return std::nullopt;
-  }
-  (*reinterpret_cast<Function*>(found))(options, sources);
-  if (!sources) {
-    fmt::print(stderr, "{}\n", sources.error().what);
-    return std::nullopt;
-  }
-  return accesses_of(sources->program);
-}
-
 std::optional<Places> read(std::string_view front_end, const tomos::cpp::Options& options) {
   if (front_end == "infer") {
     tomos::Result<tomos::cpp::Sources> sources;
-    return read<tomos::cpp::ReadCpp>(tomos::cpp::kReadCpp, options, sources);
+    if (!accesses::read_by<tomos::cpp::ReadCpp>(tomos::cpp::kReadCpp, options, sources)) return {};
+    return accesses_of(sources->program);
   }
   tomos::Result<tomos::cpp::TmSources> sources;
-  return read<tomos::cpp::ReadTm>(tomos::cpp::kReadTm, tomos::cpp::TmOptions{.sources = options},
-                                  sources);
+  const tomos::cpp::TmOptions of_tm = {.sources = options};
+  if (!accesses::read_by<tomos::cpp::ReadTm>(tomos::cpp::kReadTm, of_tm, sources)) return {};
+  return accesses_of(sources->program);
 }
 
 int usage() {
@@ -488,40 +378,18 @@ int usage() {
 int main(int count, const char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
   if (words.size() < 3 || (words[0] != "infer" && words[0] != "tm")) return usage();
-  tomos::cpp::Options options{.jobs = std::thread::hardware_concurrency()};
-  std::unique_ptr<clang::tooling::CompilationDatabase> commands;
-  if (words[1] == "-p") {
-    std::string error;
-    options.build = words[2];
-    commands = clang::tooling::CompilationDatabase::loadFromDirectory(words[2], error);
-    if (commands) options.files = commands->getAllFiles();
-  } else {
-    const auto dashes = std::find(words.begin(), words.end(), "--");
-    options.files.assign(words.begin() + 1, dashes);
-    if (dashes != words.end()) options.flags.assign(dashes + 1, words.end());
-    commands = std::make_unique<clang::tooling::FixedCompilationDatabase>(".", options.flags);
-  }
-  if (!commands || options.files.empty()) return usage();
-  // Files that are named are programs of their own: names in one say nothing of another.
+  const auto sources = accesses::sources_of(std::span(words).subspan(1));
+  if (!sources) return usage();
   Places seen;
-  std::vector<std::vector<std::string>> programs = {options.files};
-  if (options.build.empty()) {
-    programs.clear();
-    for (const std::string& file : options.files) programs.push_back({file});
-  }
-  for (const std::vector<std::string>& files : programs) {
-    tomos::cpp::Options of_program = options;
-    of_program.files = files;
-    const auto more = read(words[0], of_program);
+  for (const tomos::cpp::Options& options : accesses::programs_of(sources->options)) {
+    const auto more = read(words[0], options);
     if (!more) return 2;
     for (const auto& [place, names] : *more) seen[place].insert(names.begin(), names.end());
   }
   std::set<Named> found;
-  clang::tooling::ClangTool tool(*commands, options.files);
-  tool.appendArgumentsAdjuster(clang::tooling::getInsertArgumentAdjuster(
-      {"-w", "-resource-dir=" TOMOS_CLANG_RESOURCES}, clang::tooling::ArgumentInsertPosition::END));
-  Factory factory(found);
-  tool.run(&factory);
+  accesses::walk_by_clang(*sources, [&](clang::ASTContext& context) {
+    Visitor(context, found).TraverseDecl(context.getTranslationUnitDecl());
+  });
   std::size_t lost = 0;
   for (const Named& named : found) {
     const auto is_at = [&](unsigned line) {

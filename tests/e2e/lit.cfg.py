@@ -22,10 +22,11 @@ config.environment["PATH"] = os.pathsep.join(
 
 config.substitutions.append(("%tomos_cc", os.path.join(os.path.dirname(config.tomos), "tomos-cc")))
 config.substitutions.append(("%tomos_cxx", os.path.join(os.path.dirname(config.tomos), "tomos-c++")))
-lost_accesses = os.path.join(os.path.dirname(config.tomos), "tests", "lost_accesses")
-config.substitutions.append(("%lost_accesses", lost_accesses))
-if os.path.exists(lost_accesses):  # not with sanitizers: Clang's libraries have none
-    config.available_features.add("lost-accesses")
+for oracle in ("lost_accesses", "held_locks"):
+    path = os.path.join(os.path.dirname(config.tomos), "tests", oracle)
+    config.substitutions.append(("%" + oracle, path))
+    if os.path.exists(path):  # not with sanitizers: Clang's libraries have none
+        config.available_features.add(oracle.replace("_", "-"))
 config.substitutions.append(("%tomos_build", os.path.dirname(config.tomos)))
 config.substitutions.append(("%tomos", config.tomos))
 config.substitutions.append(("%examples", os.path.join(config.source_root, "examples")))

@@ -131,7 +131,7 @@ void DriverUnit::destroy(const Spot& spot, SourceLocation at) {
       holding_.guards.erase(spot.path);
       return;
     case Leaf::kArray:
-      for (std::uint64_t i = *array_size(spot.type, context_); i-- > 0;) {
+      for (std::uint64_t i = array_size(spot.type, context_).value_or(0); i-- > 0;) {
         destroy(element(spot, Value::of(static_cast<std::int64_t>(i)), at), at);
       }
       return;

@@ -229,6 +229,8 @@ class Body {
   void lend(ExprId id);
   ExprId too_deep(clang::SourceLocation at);
   ExprId step(const std::string& name, core::Basic basic, clang::SourceLocation at);
+  ExprId foreign_step(const clang::FunctionDecl& callee, std::optional<core::Basic> basic,
+                      clang::SourceLocation at);
   void arguments_effect(const clang::FunctionDecl* callee,
                         llvm::ArrayRef<const clang::Expr*> arguments, std::vector<ExprId>& out,
                         bool at_once);

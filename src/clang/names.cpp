@@ -48,8 +48,11 @@ core::Position Unit::position(clang::SourceLocation location) {
 }
 
 bool Unit::is_foreign(const clang::Decl& decl) const {
-  const clang::SourceLocation location = decl.getLocation();
+  clang::SourceLocation location = decl.getLocation();
   const auto* function = llvm::dyn_cast<FunctionDecl>(&decl);
+  // The project may define what a system header declares.
+  const FunctionDecl* definition = function != nullptr ? function->getDefinition() : nullptr;
+  if (definition != nullptr) location = definition->getLocation();
   if (location.isInvalid() || (function != nullptr && function->getBuiltinID() != 0)) return true;
   const clang::SourceManager& manager = context.getSourceManager();
   return manager.isInSystemHeader(manager.getExpansionLoc(location));

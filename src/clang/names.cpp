@@ -47,15 +47,49 @@ core::Position Unit::position(clang::SourceLocation location) {
           .column = manager.getColumnNumber(file, offset)};
 }
 
-bool Unit::is_foreign(const clang::Decl& decl) const {
-  clang::SourceLocation location = decl.getLocation();
-  const auto* function = llvm::dyn_cast<FunctionDecl>(&decl);
-  // The project may define what a system header declares.
-  const FunctionDecl* definition = function != nullptr ? function->getDefinition() : nullptr;
-  if (definition != nullptr) location = definition->getLocation();
-  if (location.isInvalid() || (function != nullptr && function->getBuiltinID() != 0)) return true;
+bool Unit::is_in_system_header(const clang::Decl& decl) const {
+  const clang::SourceLocation location = decl.getLocation();
   const clang::SourceManager& manager = context.getSourceManager();
-  return manager.isInSystemHeader(manager.getExpansionLoc(location));
+  return location.isInvalid() || manager.isInSystemHeader(manager.getExpansionLoc(location));
+}
+
+// The project may define what a system header declares.
+bool Unit::is_foreign(const clang::Decl& decl) const {
+  if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(&decl)) {
+    const clang::VarDecl* definition = variable->getDefinition();
+    return is_in_system_header(definition != nullptr ? *definition : *variable);
+  }
+  if (const auto* record = llvm::dyn_cast<CXXRecordDecl>(&decl)) {
+    return is_in_system_header(decl) && !is_implemented(*record);
+  }
+  const auto* function = llvm::dyn_cast<FunctionDecl>(&decl);
+  if (function == nullptr) return is_in_system_header(decl);
+  const FunctionDecl* definition = function->getDefinition();
+  if (function->getBuiltinID() != 0 || decl.getLocation().isInvalid()) return true;
+  if (!is_in_system_header(definition != nullptr ? *definition : *function)) return false;
+  const auto* method = llvm::dyn_cast<CXXMethodDecl>(function);
+  return method == nullptr || is_foreign(*method->getParent());
+}
+
+// Whether a method of the class, or of one that it is inside, is defined here outside of system
+// headers.
+bool Unit::is_implemented(const CXXRecordDecl& of) const {
+  if (is_of_std(of)) return false;
+  const CXXRecordDecl* record = of.getTemplateInstantiationPattern();
+  if (record == nullptr) record = &of;
+  record = record->getCanonicalDecl();
+  const auto known = implemented_.find(record);
+  if (known != implemented_.end()) return known->second;
+  bool found = false;
+  if (const CXXRecordDecl* definition = record->getDefinition()) {
+    found = std::ranges::any_of(definition->methods(), [&](const CXXMethodDecl* method) {
+      const FunctionDecl* body = method->getDefinition();
+      return body != nullptr && !body->isImplicit() && !is_in_system_header(*body);
+    });
+  }
+  const auto* outer = llvm::dyn_cast<CXXRecordDecl>(record->getDeclContext());
+  if (!found && outer != nullptr) found = is_implemented(*outer);
+  return implemented_[record] = found;
 }
 
 std::string Unit::own_name(const NamedDecl& decl) {

@@ -117,7 +117,7 @@ class Unit {
 
   // Names and places.
   core::Position position(clang::SourceLocation location);
-  bool is_foreign(const clang::Decl& decl) const;  // of a system header, or of the compiler
+  bool is_foreign(const clang::Decl& decl) const;  // of the system or the compiler
   std::string class_name(const clang::RecordDecl& record);
   std::string field_name(const clang::FieldDecl& field);
   std::string global_name(const clang::VarDecl& variable);
@@ -197,6 +197,8 @@ class Unit {
   core::Program& program;
 
  private:
+  bool is_in_system_header(const clang::Decl& decl) const;
+  bool is_implemented(const clang::CXXRecordDecl& of) const;
   bool only_hands_on(const clang::FunctionDecl& callee, unsigned parameter, unsigned depth) const;
   struct MemberPointer {  // of one class and signature
     Home home;
@@ -238,6 +240,7 @@ class Unit {
   std::map<std::string, MemberPointer> member_pointers_;
   std::map<const clang::CXXRecordDecl*, bool> conditions_;
   std::map<const clang::Decl*, std::string> names_;
+  mutable std::map<const clang::CXXRecordDecl*, bool> implemented_;
   std::map<const clang::RecordDecl*, bool> lock_classes_;
   std::map<const clang::RecordDecl*, bool> guard_classes_;
   std::set<const clang::RecordDecl*> instances_;  // of templates, whose fields were looked at

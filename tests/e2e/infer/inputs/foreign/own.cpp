@@ -10,3 +10,9 @@ void S::put() {
   last.count = ++changes;
   log_print(1, "tag", "format %d", changes);
 }
+
+void Pool::give() {
+  std::lock_guard<std::mutex> lock(mutex);
+  ++free;
+}
+int resets_of(Pool& pool) { return pool.resets; }

@@ -13,3 +13,9 @@ int S::quick() {
   std::lock_guard<std::mutex> lock(mutex);
   return Event::name(changes) + last.count;
 }
+
+int Pool::take() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return free--;
+}
+void Pool::reset() { ++resets; }

@@ -59,8 +59,9 @@ class Body {
   struct Value {
     ExprId id = core::kNoExpr;  // none: nothing happens
     core::Type type = {.name = "int"};
-    bool is_value = true;  // no: some value of the type, and what happens before it is there
-    bool gone = false;     // a null pointer
+    bool is_value = true;         // no: some value of the type, and what happens before it is there
+    bool gone = false;            // a null pointer
+    bool may_be_another = false;  // the place may be of another class to other units
   };
 
   // What becomes of a place: named, read, changed (itself or a part of it), or left empty.

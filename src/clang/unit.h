@@ -127,6 +127,8 @@ class Unit {
   // Types. A pointer, a reference and a smart pointer are the object that they lead to.
   core::Type type_of(clang::QualType type);
   core::Type field_type(const clang::FieldDecl& field);
+  // In an instantiation that another unit has.
+  static bool may_be_of_another_class(const clang::FieldDecl& field);
   static clang::QualType object_type(clang::QualType type);
   std::optional<std::string> lock_type(clang::QualType type);
   bool is_lock_class(const clang::RecordDecl& record);
@@ -218,8 +220,8 @@ class Unit {
   std::string own_file(const clang::Decl& decl);
   std::string own_name(const clang::NamedDecl& decl);
   std::string signature(const clang::FunctionDecl& function);
-  bool is_hidden_in_base(const clang::CXXRecordDecl& record, clang::DeclarationName name,
-                         bool field);
+  bool leads_to_one_class(const clang::FieldDecl& field, const clang::FieldDecl& pattern);
+  bool is_method_above(const clang::CXXRecordDecl& record, clang::DeclarationName name);
   std::optional<LockCall> pthread_call(llvm::StringRef name, const clang::CallExpr& call,
                                        const Scope& scope);
   std::optional<LockCall> attribute_call(const clang::FunctionDecl& callee, const Scope& scope);
@@ -241,6 +243,7 @@ class Unit {
   std::map<const clang::CXXRecordDecl*, bool> conditions_;
   std::map<const clang::Decl*, std::string> names_;
   mutable std::map<const clang::CXXRecordDecl*, bool> implemented_;
+  std::map<const clang::FieldDecl*, bool> one_class_;
   std::map<const clang::RecordDecl*, bool> lock_classes_;
   std::map<const clang::RecordDecl*, bool> guard_classes_;
   std::set<const clang::RecordDecl*> instances_;  // of templates, whose fields were looked at

@@ -145,6 +145,13 @@ struct Merger::Mover {
       into = std::move(further);
       return;
     }
+    // Where each instantiation has another class there, it is final only if it is in all of them.
+    const bool is_final = into.guard.kind == core::Guard::Kind::kFinal;
+    const bool other_is_final = made.guard.kind == core::Guard::Kind::kFinal;
+    if (is_final != other_is_final && into.type.name == "int" && !made.is_given && !into.is_given) {
+      if (is_final) into.guard = {};
+      return;
+    }
     if (into.guard.kind == core::Guard::Kind::kUnset || (made.is_given && !into.is_given)) {
       const core::Field other = moved(made);
       into.guard = other.guard;

@@ -365,6 +365,16 @@ void Merger::rename_locks() {
     const auto at = whole_.lock_classes.find(type.name);
     if (at != whole_.lock_classes.end()) type = {.name = at->second, .locks = {}};
   };
+  // The class is gone, but not the locks that are static in it.
+  for (const core::Class& of : program.classes) {
+    if (!whole_.lock_classes.contains(of.name)) continue;
+    for (core::Field field : of.fields) {
+      if (!field.is_static) continue;
+      field.name = of.name + "::" + field.name;
+      field.is_static = false;
+      program.globals.push_back(std::move(field));
+    }
+  }
   std::erase_if(program.classes,
                 [&](const core::Class& of) { return whole_.lock_classes.contains(of.name); });
   for (core::Class& of : program.classes) {

@@ -61,8 +61,9 @@ class Body {
   struct Value {
     ExprId id = core::kNoExpr;  // none: nothing happens
     core::Type type = {.name = "int"};
-    bool is_value = true;  // no: some value of the type, and what happens before it is there
-    bool gone = false;     // a null pointer
+    bool is_value = true;         // no: some value of the type, and what happens before it is there
+    bool gone = false;            // a null pointer
+    bool may_be_another = false;  // the place may be of another class to other units
   };
 
   // What becomes of a place: named, read, changed (itself or a part of it), or left empty.
@@ -246,6 +247,8 @@ class Body {
   void lend(ExprId id);
   ExprId too_deep(clang::SourceLocation at);
   ExprId step(const std::string& name, core::Basic basic, clang::SourceLocation at);
+  ExprId foreign_step(const clang::FunctionDecl& callee, std::optional<core::Basic> basic,
+                      clang::SourceLocation at);
   void arguments_effect(const clang::FunctionDecl* callee,
                         llvm::ArrayRef<const clang::Expr*> arguments, std::vector<ExprId>& out,
                         bool at_once);

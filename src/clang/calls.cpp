@@ -36,6 +36,21 @@ ExprId Body::step(const std::string& of, core::Basic basic, SourceLocation at) {
   return make(Kind::kCall, at, {core::kNoExpr}, of);
 }
 
+// A function that is foreign here. Another unit may have its source, or declare it as the project's
+// own, so it has its own name; what it is given was evaluated before.
+ExprId Body::foreign_step(const FunctionDecl& callee, std::optional<core::Basic> basic,
+                          SourceLocation at) {
+  const std::string called = unit_.function_name(callee);
+  core::Method made = {.kind = core::Method::Kind::kStatic,
+                       .result = {.name = "void"},
+                       .name = called,
+                       .display = callee.getQualifiedNameAsString(),
+                       .is_unknown = true};
+  if (basic) made.atomicity = program_.add(core::Term{.basic = *basic});
+  unit_.add_method({.class_name = {}, .name = called, .is_static = true}, std::move(made));
+  return make(Kind::kCall, at, {core::kNoExpr}, called);
+}
+
 // A part of a body that is nested so deeply that a walk over it could run out of stack.
 ExprId Body::too_deep(SourceLocation at) {
   const std::string part = "(too deeply nested) " + function_.getQualifiedNameAsString();
@@ -344,14 +359,11 @@ Body::Value Body::foreign_function(const FunctionDecl& callee, const clang::Call
     case Effect::kNone:
       break;
     case Effect::kStep:
-      effects.push_back(step(called, core::Basic::kAtomic, at));
+      effects.push_back(foreign_step(callee, core::Basic::kAtomic, at));
       break;
-    case Effect::kUnknown: {
-      const std::string full = callee.getQualifiedNameAsString();
-      unit_.unknown_call(full);
-      effects.push_back(step(full, core::Basic::kCompound, at));
+    case Effect::kUnknown:
+      effects.push_back(foreign_step(callee, std::nullopt, at));
       break;
-    }
   }
   return opaque(type, sequence(std::move(effects), at));
 }

@@ -144,6 +144,7 @@ void Unit::define(const RecordDecl& of, const std::string& name) {
       core::Field made = shared(*field, field->getType());
       made.type = field_type(*field);
       made.name = field_name(*field);
+      if (made.name != own_name(*field)) made.display = own_name(*field);
       class_of(name).fields.push_back(std::move(made));
     }
     const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl);
@@ -157,19 +158,22 @@ void Unit::define(const RecordDecl& of, const std::string& name) {
   }
 }
 
-// Another instantiation of a template that is there already keeps other objects.
+// Another instantiation of a template that is there already keeps other objects, and in it may
+// change what is constant, or looks after itself, in the others.
 void Unit::define_again(const RecordDecl& of, const std::string& name) {
   if (!llvm::isa<clang::ClassTemplateSpecializationDecl>(of)) return;
   const RecordDecl* record = of.getDefinition();
   if (record == nullptr || !instances_.insert(record).second) return;
   for (const clang::FieldDecl* field : record->fields()) {
-    const std::vector<std::string> keeps = objects_in(field->getType());
+    const core::Field again = shared(*field, field->getType());
     std::vector<core::Field>& fields = class_of(name).fields;
     const auto at = std::ranges::find(fields, field_name(*field), &core::Field::name);
     if (at == fields.end()) continue;
-    for (const std::string& one : keeps) {
+    for (const std::string& one : again.keeps) {
       if (std::ranges::find(at->keeps, one) == at->keeps.end()) at->keeps.push_back(one);
     }
+    const bool was_final = at->type.name == "int" && at->guard.kind == core::Guard::Kind::kFinal;
+    if (was_final && again.guard.kind != core::Guard::Kind::kFinal) at->guard = {};
   }
 }
 

@@ -80,15 +80,16 @@ ExprId Body::coerce(const Value& value, const core::Type& wanted, SourceLocation
 
 // As an object of the class, to use its members.
 ExprId Body::object(const Value& value, const core::Type& wanted, SourceLocation at) {
-  if (value.id != core::kNoExpr && value.is_value && unit_.derives(value.type.name, wanted.name)) {
-    return value.id;
-  }
+  const bool is_object =
+      value.id != core::kNoExpr && value.is_value && unit_.derives(value.type.name, wanted.name);
+  if (is_object && !value.may_be_another) return value.id;
   const std::string some = fresh("some");
-  return program_.add({.kind = Kind::kLet,
-                       .position = unit_.position(at),
-                       .name = some,
-                       .children = {coerce(value, wanted, at), name(some, at)},
-                       .type = wanted});
+  return program_.add(
+      {.kind = Kind::kLet,
+       .position = unit_.position(at),
+       .name = some,
+       .children = {is_object ? value.id : coerce(value, wanted, at), name(some, at)},
+       .type = wanted});
 }
 
 void Body::effect(const Expr* of, Use use) { emit(expr(of, use).id); }
@@ -187,14 +188,19 @@ Body::Value Body::member(const clang::MemberExpr& of, Use use) {
     if (is_value(type) || !is_known) return opaque(type, changed);
     // Still the same object.
     const ExprId again = make(Kind::kField, at, {of_object}, unit_.field_name(*field));
-    return {.id = make(Kind::kSequence, at, {changed, again}), .type = type};
+    return {.id = make(Kind::kSequence, at, {changed, again}),
+            .type = type,
+            .may_be_another = Unit::may_be_of_another_class(*field)};
   }
   // To name a place is to read it only where it leads to an object.
   const bool by_value = !leads_on(declared) && is_value(type);
   if (use == Use::kName && !refers && (by_value || declared->isPointerType())) {
     return opaque(type, of_object);
   }
-  return {.id = place, .type = type, .is_value = is_known};
+  return {.id = place,
+          .type = type,
+          .is_value = is_known,
+          .may_be_another = is_known && Unit::may_be_of_another_class(*field)};
 }
 
 Body::Value Body::assign(const Expr* to, Value value, bool update, SourceLocation at) {

@@ -54,7 +54,7 @@ bool changes_locks(const clang::Stmt* of) {
 std::optional<LockPath> Unit::field_path(const Expr* base, const clang::FieldDecl& field,
                                          const Scope& scope) {
   auto inner = path(base, scope);
-  if (!inner) return std::nullopt;
+  if (!inner || inner->type.name == "int") return std::nullopt;
   // What a lock class wraps is that lock.
   const auto* owner = llvm::dyn_cast<CXXRecordDecl>(field.getParent());
   if (owner != nullptr && is_lock_class(*owner)) return inner;
@@ -66,7 +66,7 @@ std::optional<LockPath> Unit::field_path(const Expr* base, const clang::FieldDec
   if (type_of(context.getRecordType(field.getParent())).name == "int") return std::nullopt;
   inner->stable &= fixed;
   inner->fields.push_back(field_name(field));
-  inner->type = type_of(type);
+  inner->type = field_type(field);  // nothing leads on where the core does not look
   return inner;
 }
 

@@ -48,12 +48,49 @@ core::Position Unit::position(clang::SourceLocation location) {
           .column = manager.getColumnNumber(file, offset)};
 }
 
-bool Unit::is_foreign(const clang::Decl& decl) const {
+bool Unit::is_in_system_header(const clang::Decl& decl) const {
   const clang::SourceLocation location = decl.getLocation();
-  const auto* function = llvm::dyn_cast<FunctionDecl>(&decl);
-  if (location.isInvalid() || (function != nullptr && function->getBuiltinID() != 0)) return true;
   const clang::SourceManager& manager = context.getSourceManager();
-  return manager.isInSystemHeader(manager.getExpansionLoc(location));
+  return location.isInvalid() || manager.isInSystemHeader(manager.getExpansionLoc(location));
+}
+
+// The project may define what a system header declares.
+bool Unit::is_foreign(const clang::Decl& decl) const {
+  if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(&decl)) {
+    const clang::VarDecl* definition = variable->getDefinition();
+    return is_in_system_header(definition != nullptr ? *definition : *variable);
+  }
+  if (const auto* record = llvm::dyn_cast<CXXRecordDecl>(&decl)) {
+    return is_in_system_header(decl) && !is_implemented(*record);
+  }
+  const auto* function = llvm::dyn_cast<FunctionDecl>(&decl);
+  if (function == nullptr) return is_in_system_header(decl);
+  const FunctionDecl* definition = function->getDefinition();
+  if (function->getBuiltinID() != 0 || decl.getLocation().isInvalid()) return true;
+  if (!is_in_system_header(definition != nullptr ? *definition : *function)) return false;
+  const auto* method = llvm::dyn_cast<CXXMethodDecl>(function);
+  return method == nullptr || is_foreign(*method->getParent());
+}
+
+// Whether a method of the class, or of one that it is inside, is defined here outside of system
+// headers.
+bool Unit::is_implemented(const CXXRecordDecl& of) const {
+  if (is_of_std(of)) return false;
+  const CXXRecordDecl* record = of.getTemplateInstantiationPattern();
+  if (record == nullptr) record = &of;
+  record = record->getCanonicalDecl();
+  const auto known = implemented_.find(record);
+  if (known != implemented_.end()) return known->second;
+  bool found = false;
+  if (const CXXRecordDecl* definition = record->getDefinition()) {
+    found = std::ranges::any_of(definition->methods(), [&](const CXXMethodDecl* method) {
+      const FunctionDecl* body = method->getDefinition();
+      return body != nullptr && !body->isImplicit() && !is_in_system_header(*body);
+    });
+  }
+  const auto* outer = llvm::dyn_cast<CXXRecordDecl>(record->getDeclContext());
+  if (!found && outer != nullptr) found = is_implemented(*outer);
+  return implemented_[record] = found;
 }
 
 std::string Unit::own_name(const NamedDecl& decl) {
@@ -130,27 +167,80 @@ std::string Unit::class_name(const RecordDecl& of) {
   return names_[record] = name;
 }
 
-bool Unit::is_hidden_in_base(const CXXRecordDecl& record, clang::DeclarationName name, bool field) {
+bool Unit::is_method_above(const CXXRecordDecl& record, clang::DeclarationName name) {
   const CXXRecordDecl* definition = record.getDefinition();
   if (definition == nullptr || name.isEmpty()) return false;
   for (const clang::CXXBaseSpecifier& base : definition->bases()) {
     const CXXRecordDecl* above = base.getType()->getAsCXXRecordDecl();
     if (above == nullptr || is_foreign(*above)) continue;
     for (const NamedDecl* found : above->lookup(name)) {
-      if (llvm::isa<clang::FieldDecl>(found) == field) return true;
+      if (!llvm::isa<clang::FieldDecl>(found)) return true;
     }
-    if (is_hidden_in_base(*above, name, field)) return true;
+    if (is_method_above(*above, name)) return true;
   }
   return false;
 }
 
-std::string Unit::field_name(const clang::FieldDecl& field) {
-  std::string name = own_name(field);
-  const auto* record = llvm::dyn_cast<CXXRecordDecl>(field.getParent());
-  if (record != nullptr && is_hidden_in_base(*record, field.getDeclName(), true)) {
-    name = class_name(*record) + "::" + name;
+namespace {
+
+const clang::ClassTemplateDecl* class_template_in(QualType type) {
+  const auto* special = type.getCanonicalType()->getAs<clang::TemplateSpecializationType>();
+  if (special == nullptr) return nullptr;
+  return llvm::dyn_cast_or_null<clang::ClassTemplateDecl>(
+      special->getTemplateName().getAsTemplateDecl());
+}
+
+// The classes that a type in a template may be: with arguments that are not known yet any
+// specialization that has a body of its own. Empty: any at all.
+std::vector<const CXXRecordDecl*> possible_classes(QualType type) {
+  if (const CXXRecordDecl* record = type->getAsCXXRecordDecl()) return {record};
+  const clang::ClassTemplateDecl* made = class_template_in(type);
+  if (made == nullptr) return {};
+  std::vector<const CXXRecordDecl*> found = {made->getTemplatedDecl()};
+  llvm::SmallVector<clang::ClassTemplatePartialSpecializationDecl*, 4> partial;
+  const_cast<clang::ClassTemplateDecl*>(made)->getPartialSpecializations(partial);
+  found.insert(found.end(), partial.begin(), partial.end());
+  for (const auto* special : made->specializations()) {
+    if (special->isExplicitSpecialization()) found.push_back(special);
   }
-  return name;
+  return found;
+}
+
+// Whether a field may hide one of a base. If that cannot be known it may: then its name is only
+// longer. Nor does it matter what is foreign, which units see differently.
+bool may_hide_field(const CXXRecordDecl& record, clang::DeclarationName name,
+                    std::set<const CXXRecordDecl*>& seen) {
+  const CXXRecordDecl* definition = record.getDefinition();
+  if (definition == nullptr || !seen.insert(definition).second) return false;
+  const auto has_field = [&](const CXXRecordDecl* of) {
+    return std::ranges::any_of(of->lookup(name), [](const NamedDecl* found) {
+      return llvm::isa<clang::FieldDecl>(found);
+    });
+  };
+  return std::ranges::any_of(definition->bases(), [&](const clang::CXXBaseSpecifier& base) {
+    const auto possible = possible_classes(base.getType());
+    return possible.empty() || std::ranges::any_of(possible, [&](const CXXRecordDecl* one) {
+             return has_field(one) || may_hide_field(*one, name, seen);
+           });
+  });
+}
+
+}  // namespace
+
+std::string Unit::field_name(const clang::FieldDecl& field) {
+  const auto known = names_.find(&field);
+  if (known != names_.end()) return known->second;
+  std::string name = own_name(field);
+  if (const auto* record = llvm::dyn_cast<CXXRecordDecl>(field.getParent())) {
+    // All instantiations have one field, so what one of them hides all of them hide.
+    const CXXRecordDecl* pattern = record->getTemplateInstantiationPattern();
+    std::set<const CXXRecordDecl*> seen;
+    if (!field.getDeclName().isEmpty() &&
+        may_hide_field(pattern != nullptr ? *pattern : *record, field.getDeclName(), seen)) {
+      name = class_name(*record) + "::" + name;
+    }
+  }
+  return names_[&field] = name;
 }
 
 std::string Unit::global_name(const clang::VarDecl& of) {
@@ -203,7 +293,7 @@ std::string Unit::method_name(const CXXMethodDecl& of) {
   } else {
     const auto same = record->lookup(method->getDeclName());
     if (std::distance(same.begin(), same.end()) > 1) name += signature(*method);
-    if (is_hidden_in_base(*record, method->getDeclName(), false)) {
+    if (is_method_above(*record, method->getDeclName())) {
       name = class_name(*record) + "::" + name;
     }
   }
@@ -320,25 +410,62 @@ core::Type Unit::type_of(QualType type) {
   return {.name = name};
 }
 
+// Whether a field that depends on the parameters of a template leads to one class in all
+// instantiations of this unit. Box<T>* is always a Box, but a T::Part may be anything.
+bool Unit::leads_to_one_class(const clang::FieldDecl& field, const clang::FieldDecl& pattern) {
+  const auto known = one_class_.find(&pattern);
+  if (known != one_class_.end()) return known->second;
+  const auto class_in = [&](const clang::FieldDecl& of) {
+    const CXXRecordDecl* held = object_type(of.getType())->getAsCXXRecordDecl();
+    const bool is_instance = held != nullptr && held->getTemplateInstantiationPattern() != nullptr;
+    return is_instance ? class_name(*held) : std::string();
+  };
+  const std::string name = class_in(field);
+  bool& one = one_class_[&pattern];
+  one = !name.empty() && !llvm::isa<clang::TemplateTypeParmType>(object_type(pattern.getType()));
+  const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(field.getParent());
+  if (!one || special == nullptr) return one;
+  for (const auto* other : special->getSpecializedTemplate()->specializations()) {
+    if (!other->isCompleteDefinition() ||
+        other->getTemplateInstantiationPattern() != pattern.getParent()) {
+      continue;
+    }
+    const auto at = std::next(other->field_begin(), pattern.getFieldIndex());
+    one &= class_in(**at) == name;
+  }
+  return one;
+}
+
+namespace {
+
+// The field of a template that this one is made from, if its type depends on the parameters.
+const clang::FieldDecl* dependent_pattern(const clang::FieldDecl& field) {
+  const auto* record = llvm::dyn_cast<CXXRecordDecl>(field.getParent());
+  const CXXRecordDecl* pattern =
+      record == nullptr ? nullptr : record->getTemplateInstantiationPattern();
+  if (pattern == nullptr) return nullptr;
+  const auto same = std::next(pattern->field_begin(), field.getFieldIndex());
+  return same->getType()->isDependentType() ? *same : nullptr;
+}
+
+}  // namespace
+
+bool Unit::may_be_of_another_class(const clang::FieldDecl& field) {
+  const clang::FieldDecl* pattern = dependent_pattern(field);
+  if (pattern == nullptr) return false;
+  const std::vector<const CXXRecordDecl*> possible =
+      possible_classes(object_type(pattern->getType()));
+  return possible.size() != 1 && (possible.empty() || !is_of_std(*possible[0]));
+}
+
 // A field of a template has one type for all instantiations: where it depends on the arguments, the
 // core does not look into it.
 core::Type Unit::field_type(const clang::FieldDecl& field) {
   core::Type type = type_of(field.getType());
   if (field.getType()->isArrayType() || type.name == "void") return {.name = "int"};
-  const auto* record = llvm::dyn_cast<CXXRecordDecl>(field.getParent());
-  const CXXRecordDecl* pattern =
-      record == nullptr ? nullptr : record->getTemplateInstantiationPattern();
+  const clang::FieldDecl* pattern = dependent_pattern(field);
   if (pattern == nullptr || lock_type(field.getType())) return type;
-  for (const clang::FieldDecl* same : pattern->fields()) {
-    if (same->getFieldIndex() == field.getFieldIndex() && same->getType()->isDependentType()) {
-      // Box<T>* is a Box, whatever T is.
-      const CXXRecordDecl* held = object_type(field.getType())->getAsCXXRecordDecl();
-      const bool own = held != nullptr && held->getTemplateInstantiationPattern() != nullptr &&
-                       !llvm::isa<clang::TemplateTypeParmType>(object_type(same->getType()));
-      return own ? type : core::Type{.name = "int"};
-    }
-  }
-  return type;
+  return leads_to_one_class(field, *pattern) ? type : core::Type{.name = "int"};
 }
 
 bool Unit::is_foreign_object(QualType type) {

@@ -126,7 +126,7 @@ class Unit {
 
   // Names and places.
   core::Position position(clang::SourceLocation location);
-  bool is_foreign(const clang::Decl& decl) const;  // of a system header, or of the compiler
+  bool is_foreign(const clang::Decl& decl) const;  // of the system or the compiler
   std::string class_name(const clang::RecordDecl& record);
   std::string field_name(const clang::FieldDecl& field);
   std::string global_name(const clang::VarDecl& variable);
@@ -136,6 +136,8 @@ class Unit {
   // Types. A pointer, a reference and a smart pointer are the object that they lead to.
   core::Type type_of(clang::QualType type);
   core::Type field_type(const clang::FieldDecl& field);
+  // In an instantiation that another unit has.
+  static bool may_be_of_another_class(const clang::FieldDecl& field);
   static clang::QualType object_type(clang::QualType type);
   std::optional<std::string> lock_type(clang::QualType type);
   bool is_lock_class(const clang::RecordDecl& record);
@@ -206,6 +208,8 @@ class Unit {
   core::Program& program;
 
  private:
+  bool is_in_system_header(const clang::Decl& decl) const;
+  bool is_implemented(const clang::CXXRecordDecl& of) const;
   bool only_hands_on(const clang::FunctionDecl& callee, unsigned parameter, unsigned depth) const;
   struct MemberPointer {  // of one class and signature
     Home home;
@@ -225,8 +229,8 @@ class Unit {
   std::string own_file(const clang::Decl& decl);
   std::string own_name(const clang::NamedDecl& decl);
   std::string signature(const clang::FunctionDecl& function);
-  bool is_hidden_in_base(const clang::CXXRecordDecl& record, clang::DeclarationName name,
-                         bool field);
+  bool leads_to_one_class(const clang::FieldDecl& field, const clang::FieldDecl& pattern);
+  bool is_method_above(const clang::CXXRecordDecl& record, clang::DeclarationName name);
   std::optional<LockCall> pthread_call(llvm::StringRef name, const clang::CallExpr& call,
                                        const Scope& scope);
   std::optional<LockCall> attribute_call(const clang::FunctionDecl& callee, const Scope& scope);
@@ -247,6 +251,8 @@ class Unit {
   std::map<std::string, MemberPointer> member_pointers_;
   std::map<const clang::CXXRecordDecl*, bool> conditions_;
   std::map<const clang::Decl*, std::string> names_;
+  mutable std::map<const clang::CXXRecordDecl*, bool> implemented_;
+  std::map<const clang::FieldDecl*, bool> one_class_;
   std::map<const clang::RecordDecl*, bool> lock_classes_;
   std::map<const clang::RecordDecl*, bool> guard_classes_;
   std::set<const clang::RecordDecl*> instances_;  // of templates, whose fields were looked at

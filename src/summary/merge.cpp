@@ -40,6 +40,35 @@ void unite(std::vector<T>& into, const std::vector<T>& with) {
   }
 }
 
+// What is a system header in one unit may be the project's own in another. Where it is a system
+// header its classes are values that the core does not look into.
+bool looks_into(const core::Type& type, const core::Type& elsewhere) {
+  return elsewhere.name == "int" && type.name != "int" && type.name != "void" &&
+         type.name != "mutex" && type.name != "recursive_mutex";
+}
+
+void look_into(core::Type& type, const core::Type& with) {
+  if (looks_into(with, type)) type = with;
+}
+
+std::size_t common_parameters(const core::Method& a, const core::Method& b) {
+  return std::min(a.parameters.size(), b.parameters.size());
+}
+
+bool looks_into(const core::Method& method, const core::Method& elsewhere) {
+  for (std::size_t i = 0; i < common_parameters(method, elsewhere); ++i) {
+    if (looks_into(method.parameters[i].type, elsewhere.parameters[i].type)) return true;
+  }
+  return looks_into(method.result, elsewhere.result);
+}
+
+void look_into(core::Method& method, const core::Method& with) {
+  look_into(method.result, with.result);
+  for (std::size_t i = 0; i < common_parameters(method, with); ++i) {
+    look_into(method.parameters[i].type, with.parameters[i].type);
+  }
+}
+
 }  // namespace
 
 // Bodies are copied only when they are kept: a header's are in every unit.
@@ -106,6 +135,23 @@ struct Merger::Mover {
     }
     core::Field& into = all[at->second];
     unite(into.keeps, made.keeps);
+    if (looks_into(made.type, into.type)) {
+      core::Field further = moved(made);
+      further.keeps = into.keeps;
+      if (into.is_given) {
+        further.guard = into.guard;
+        further.is_given = true;
+      }
+      into = std::move(further);
+      return;
+    }
+    // Where each instantiation has another class there, it is final only if it is in all of them.
+    const bool is_final = into.guard.kind == core::Guard::Kind::kFinal;
+    const bool other_is_final = made.guard.kind == core::Guard::Kind::kFinal;
+    if (is_final != other_is_final && into.type.name == "int" && !made.is_given && !into.is_given) {
+      if (is_final) into.guard = {};
+      return;
+    }
     if (into.guard.kind == core::Guard::Kind::kUnset || (made.is_given && !into.is_given)) {
       const core::Field other = moved(made);
       into.guard = other.guard;
@@ -123,12 +169,14 @@ struct Merger::Mover {
       return;
     }
     core::Method& into = all[at->second];
-    if (into.body != core::kNoExpr && (into.is_given || !made.is_given)) return;
+    const bool looks_further = looks_into(made, into);
+    if (into.body != core::kNoExpr && (into.is_given || !made.is_given) && !looks_further) return;
     core::Method other = moved(made);
-    if (into.body == core::kNoExpr && made.body != core::kNoExpr) {
+    if (made.body != core::kNoExpr && (into.body == core::kNoExpr || looks_further)) {
       std::swap(into, other);
       into.body = copy(made.body);
     }
+    look_into(into, other);
     const bool same_names = std::ranges::equal(into.parameters, other.parameters, {},
                                                &core::Parameter::name, &core::Parameter::name);
     if (!into.is_given && other.is_given && same_names) {
@@ -172,8 +220,13 @@ void Merger::add(const Summary& summary) {
   }
   for (const core::Class& made : from.classes) add_class(made, mover);
   for (const core::Field& made : from.globals) mover.add(whole_.program.globals, globals_, made);
-  for (const core::Method& made : from.functions)
-    mover.add(whole_.program.functions, functions_, made);
+  for (const core::Method& made : from.functions) {
+    if (!made.is_unknown) {
+      mover.add(whole_.program.functions, functions_, made);
+    } else if (!foreign_.contains(made.name)) {
+      foreign_.emplace(made.name, mover.moved(made));
+    }
+  }
   whole_.lock_classes.insert(summary.lock_classes.begin(), summary.lock_classes.end());
   whole_.unknown_calls.insert(summary.unknown_calls.begin(), summary.unknown_calls.end());
   for (const core::AnnotationMacros& made : summary.macros) {
@@ -185,6 +238,50 @@ void Merger::add(const Summary& summary) {
       known->visible_in.insert(made.visible_in.begin(), made.visible_in.end());
     }
   }
+}
+
+// A function that is foreign in some units is the project's if it is in one. What is known of it by
+// its name holds if there is no source. Who takes it for foreign gives it no arguments: what it was
+// given nobody knows.
+void Merger::settle_foreign() {
+  core::Program& program = whole_.program;
+  std::map<std::string, core::Method*> own;
+  for (core::Class& of : program.classes) {
+    for (core::Method& method : of.methods) {
+      if (method.kind == core::Method::Kind::kStatic) {
+        own.emplace(of.name + "::" + method.name, &method);
+      }
+    }
+  }
+  for (core::Method& function : program.functions) own.emplace(function.name, &function);
+  std::vector<core::Method> others;
+  for (const auto& [name, foreign] : foreign_) {
+    const auto at = own.find(name);
+    if (at == own.end()) {
+      others.push_back(foreign);
+    } else if (at->second->body == core::kNoExpr && !at->second->atomicity) {
+      at->second->atomicity = foreign.atomicity;
+      at->second->is_unknown = foreign.atomicity.has_value();
+    }
+  }
+  const std::size_t count = program.exprs.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const core::Expr call = program.exprs[i];
+    if (call.kind != core::Expr::Kind::kCall || call.children[0] != core::kNoExpr) continue;
+    const auto at = own.find(call.name);
+    if (at == own.end()) continue;
+    for (std::size_t given = call.children.size() - 1; given < at->second->parameters.size();
+         ++given) {
+      const core::Type& type = at->second->parameters[given].type;
+      const bool is_value = type.name == "int" || type.name == "void";
+      core::Expr some = {.kind = core::Expr::Kind::kNull, .position = call.position};
+      if (is_value) some.kind = core::Expr::Kind::kConstant;
+      if (is_value) some.name = "0";
+      const core::ExprId added = program.add(std::move(some));
+      program.exprs[i].children.push_back(added);
+    }
+  }
+  program.functions.insert(program.functions.end(), others.begin(), others.end());
 }
 
 // The core has one constructor for a class: any of them.
@@ -268,6 +365,16 @@ void Merger::rename_locks() {
     const auto at = whole_.lock_classes.find(type.name);
     if (at != whole_.lock_classes.end()) type = {.name = at->second, .locks = {}};
   };
+  // The class is gone, but not the locks that are static in it.
+  for (const core::Class& of : program.classes) {
+    if (!whole_.lock_classes.contains(of.name)) continue;
+    for (core::Field field : of.fields) {
+      if (!field.is_static) continue;
+      field.name = of.name + "::" + field.name;
+      field.is_static = false;
+      program.globals.push_back(std::move(field));
+    }
+  }
   std::erase_if(program.classes,
                 [&](const core::Class& of) { return whole_.lock_classes.contains(of.name); });
   for (core::Class& of : program.classes) {
@@ -289,6 +396,7 @@ void Merger::rename_locks() {
 }
 
 Summary Merger::take() {
+  settle_foreign();
   name_unknown();
   for (core::Class& of : whole_.program.classes) combine_constructors(of);
   rename_locks();

@@ -38,6 +38,7 @@ class Merger {
 
   void add_class(const core::Class& made, Mover& mover);
   void combine_constructors(core::Class& of);
+  void settle_foreign();
   void name_unknown();
   void rename_locks();
 
@@ -45,6 +46,7 @@ class Merger {
   std::map<std::string, std::size_t> classes_;
   std::map<std::string, std::size_t> functions_;
   std::map<std::string, std::size_t> globals_;
+  std::map<std::string, core::Method> foreign_;  // functions that are not the project's in a unit
   std::map<std::string, std::uint32_t> files_;
 };
 

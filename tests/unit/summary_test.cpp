@@ -224,6 +224,61 @@ TEST(Merge, WhatIsOverriddenIsKnown) {
   EXPECT_FALSE(base->methods[0].is_unknown);
 }
 
+TEST(Merge, AFunctionThatIsForeignInOneUnitIsTheProjectsInAll) {
+  Summary calls = summary_of("atomic void g(); atomic void C::h(); void f() { g(); C::h(); }");
+  for (const std::size_t i : {0U, 1U}) calls.program.functions[i].is_unknown = true;
+  const Summary defines = summary_of(
+      "class C { static int h(int n) { return n; } } int g(int n, C c) { return n; }", "b.cpp");
+  for (const auto& order : {std::vector{calls, defines}, std::vector{defines, calls}}) {
+    const core::Program whole = merged(order);
+    ASSERT_EQ(whole.functions.size(), 2U);
+    const auto g = std::ranges::find(whole.functions, "g", &core::Method::name);
+    ASSERT_NE(g, whole.functions.end());
+    EXPECT_NE(g->body, core::kNoExpr);
+    EXPECT_FALSE(g->atomicity.has_value());
+    EXPECT_FALSE(g->is_unknown);
+    const auto given = [&](std::string_view name) {
+      const auto call = std::ranges::find_if(whole.exprs, [&](const core::Expr& expr) {
+        return expr.kind == core::Expr::Kind::kCall && expr.name == name;
+      });
+      return call == whole.exprs.end() ? 0 : call->children.size() - 1;
+    };
+    EXPECT_EQ(given("g"), 2U);
+    EXPECT_EQ(given("C::h"), 1U);
+  }
+}
+
+TEST(Merge, WhatIsKnownOfAForeignFunctionHoldsWithoutItsSource) {
+  Summary calls = summary_of("atomic void g(); void f() { g(); }");
+  calls.program.functions[0].is_unknown = true;
+  const Summary declares = summary_of("int g(int n); void h() { g(1); }", "b.cpp");
+  for (const auto& order : {std::vector{calls, declares}, std::vector{declares, calls}}) {
+    const core::Program whole = merged(order);
+    const auto g = std::ranges::find(whole.functions, "g", &core::Method::name);
+    ASSERT_NE(g, whole.functions.end());
+    EXPECT_EQ(g->parameters.size(), 1U);
+    ASSERT_TRUE(g->atomicity.has_value());
+    EXPECT_EQ(whole[*g->atomicity].basic, core::Basic::kAtomic);
+  }
+}
+
+TEST(Merge, AClassThatIsAValueInOneUnitIsAClassInAll) {
+  const Summary sees_a_value =
+      summary_of("class A { int part; int f(int p) { return 0; } }", "a.cpp");
+  const Summary sees_a_class =
+      summary_of("class P { int n; } class A { P part; P f(P p) { p.n = 1; return p; } }", "b.cpp");
+  for (const auto& order :
+       {std::vector{sees_a_value, sees_a_class}, std::vector{sees_a_class, sees_a_value}}) {
+    const core::Program whole = merged(order);
+    const auto a = std::ranges::find(whole.classes, "A", &core::Class::name);
+    ASSERT_NE(a, whole.classes.end());
+    EXPECT_EQ(a->fields[0].type.name, "P");
+    EXPECT_EQ(a->methods[0].result.name, "P");
+    EXPECT_EQ(a->methods[0].parameters[0].type.name, "P");
+    EXPECT_EQ(whole[a->methods[0].body].children.size(), 2U);
+  }
+}
+
 TEST(Merge, AClassThatIsALockIsOneEverywhere) {
   const Summary sees_a_class = summary_of("class Mine { } class A { Mine m; }", "a.cpp");
   Summary knows = summary_of("class B { int x; }", "b.cpp");

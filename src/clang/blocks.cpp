@@ -79,6 +79,32 @@ Body::Body(Unit& unit, const clang::FunctionDecl& function, Unit::Home home)
   names_.insert("this");
 }
 
+ExprId Body::make(Kind kind, SourceLocation at, std::vector<ExprId> children, std::string name) {
+  return program_.add({.kind = kind,
+                       .position = unit_.position(at),
+                       .name = std::move(name),
+                       .children = std::move(children)});
+}
+
+ExprId Body::constant(const char* text, SourceLocation at) {
+  return make(Kind::kConstant, at, {}, text);
+}
+
+ExprId Body::null(SourceLocation at) { return make(Kind::kNull, at, {}); }
+
+// What a pointer leads to when it is set to null: nothing, but never to another object.
+ExprId Body::gone(SourceLocation at) { return make(Kind::kNull, at, {}, std::string(core::kGone)); }
+
+ExprId Body::name(const std::string& name, SourceLocation at) {
+  return make(Kind::kVariable, at, {}, name);
+}
+
+ExprId Body::sequence(std::vector<ExprId> steps, SourceLocation at) {
+  std::erase(steps, core::kNoExpr);
+  if (steps.empty()) return core::kNoExpr;
+  return steps.size() == 1 ? steps[0] : make(Kind::kSequence, at, std::move(steps));
+}
+
 // Those of a pack all have the same name.
 std::string Body::parameter_name(const clang::ParmVarDecl& parameter) {
   const unsigned index = parameter.getFunctionScopeIndex();

@@ -27,32 +27,6 @@ const clang::UnaryOperator* address_in(const Expr* of) {
 
 // Parts.
 
-ExprId Body::make(Kind kind, SourceLocation at, std::vector<ExprId> children, std::string name) {
-  return program_.add({.kind = kind,
-                       .position = unit_.position(at),
-                       .name = std::move(name),
-                       .children = std::move(children)});
-}
-
-ExprId Body::constant(const char* text, SourceLocation at) {
-  return make(Kind::kConstant, at, {}, text);
-}
-
-ExprId Body::null(SourceLocation at) { return make(Kind::kNull, at, {}); }
-
-// What a pointer leads to when it is set to null: nothing, but never to another object.
-ExprId Body::gone(SourceLocation at) { return make(Kind::kNull, at, {}, std::string(core::kGone)); }
-
-ExprId Body::name(const std::string& name, SourceLocation at) {
-  return make(Kind::kVariable, at, {}, name);
-}
-
-ExprId Body::sequence(std::vector<ExprId> steps, SourceLocation at) {
-  std::erase(steps, core::kNoExpr);
-  if (steps.empty()) return core::kNoExpr;
-  return steps.size() == 1 ? steps[0] : make(Kind::kSequence, at, std::move(steps));
-}
-
 Body::Value Body::then(ExprId first, const Value& second, SourceLocation at) {
   if (first == core::kNoExpr) return second;
   const bool is_value_of = second.is_value && second.id != core::kNoExpr;

@@ -188,6 +188,7 @@ class Body {
   LockPath settled(LockPath path, clang::SourceLocation at);
   std::optional<LockPath> path_of(const clang::Expr* lock, const Scope& in,
                                   clang::SourceLocation at);
+  std::optional<LockPath> told_by_guard(const clang::Expr* lock) const;
   static const clang::Expr* as_written(const clang::Expr* lock, const Scope& in);
   const Named* named(const clang::Expr* object) const;
   void forget_objects(const clang::VarDecl& variable);

@@ -374,7 +374,9 @@ Body::Value Body::call(const clang::CallExpr& of, Use use) {
   const FunctionDecl* callee = of.getDirectCallee();
   if (lock_effect(of)) {
     if (callee != nullptr && callee->isNoReturn() && conditional_ == 0) diverge(at);
-    return opaque(type, core::kNoExpr);
+    const auto told = told_by_guard(&of);
+    return told ? Value{.id = lock_expr(*told, at), .type = told->type}
+                : opaque(type, core::kNoExpr);
   }
   if (callee == nullptr) {
     const clang::BinaryOperator* pointer = through_pointer(of);
@@ -413,6 +415,9 @@ Body::Value Body::call(const clang::CallExpr& of, Use use) {
   }
   const bool foreign = unit_.is_foreign(record) || Unit::is_pointer_class(record) ||
                        unit_.is_condition_class(record);
+  if (const auto told = told_by_guard(&of)) {
+    return {.id = lock_expr(*told, at), .type = told->type};
+  }
   if (unit_.is_lock_class(record) || unit_.is_guard_class(record)) {
     std::vector<ExprId> effects;
     if (receiver != nullptr) effects.push_back(way_to(*receiver));

@@ -217,8 +217,7 @@ bool Body::is_told(const VarDecl& guard, const Stmt* in) const {
       return true;
     }
     if (callee != nullptr && is_guard(call->getImplicitObjectArgument()) &&
-        callee->getDeclName().isIdentifier() && plain_name(*callee) != "owns_lock" &&
-        plain_name(*callee) != "mutex") {
+        callee->getDeclName().isIdentifier() && plain_name(*callee) != "owns_lock") {
       return true;
     }
   } else if (const auto* sets = llvm::dyn_cast<clang::CXXOperatorCallExpr>(in)) {

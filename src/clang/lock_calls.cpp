@@ -58,9 +58,22 @@ void Body::forget_objects(const VarDecl& variable) {
                 [&](const Named& object) { return object.variables.contains(&variable); });
 }
 
+// What a guard says that its lock is: guard.mutex(), guard.release().
+std::optional<LockPath> Body::told_by_guard(const Expr* lock) const {
+  const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(core_of(lock));
+  const clang::CXXMethodDecl* method = call == nullptr ? nullptr : call->getMethodDecl();
+  if (method == nullptr || !is_one_of(plain_name(*method), {"mutex", "release"})) {
+    return std::nullopt;
+  }
+  const auto guard = state_.guards.find(unit_.guard_in(call->getImplicitObjectArgument()));
+  if (guard == state_.guards.end() || guard->second.locks.size() != 1) return std::nullopt;
+  return guard->second.locks[0];
+}
+
 // A lock that has no path from a variable, but is a part of an object: the object gets a name.
 std::optional<LockPath> Body::path_of(const Expr* lock, const Scope& in, SourceLocation at) {
   if (auto known = unit_.path(lock, in)) return known;
+  if (auto told = told_by_guard(lock)) return told;
   const auto* part = llvm::dyn_cast<clang::MemberExpr>(as_written(lock, in));
   const auto* field =
       part == nullptr ? nullptr : llvm::dyn_cast<clang::FieldDecl>(part->getMemberDecl());

@@ -1,5 +1,6 @@
-// Guards (RAII) that are passed on, and other places where a lock is given back that are easily overlooked. Each deposit() reads
-// the balance under the lock, and writes it under the lock; whether it has given that back in between is the question.
+// Guards (RAII) that are passed on, and other places where a lock is given back that are easily
+// overlooked. Each deposit() reads the balance under the lock, and writes it under the lock;
+// whether it has given that back in between is the question.
 // clang-format off
 #include <functional>
 #include <memory>

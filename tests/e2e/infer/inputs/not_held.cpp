@@ -1,4 +1,5 @@
-// Ways on which a lock that seems to be held is not. Each field is written under the lock in put(), and without it elsewhere.
+// Ways on which a lock that seems to be held is not. Each field is written under the lock in put(),
+// and without it elsewhere.
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -60,6 +61,8 @@ class Ways {
     unlocked_ = 1;
     opened_ = 1;
     left_ = 1;
+    released_ = 1;
+    by_mutex_ = 1;
   }
   void set() {
     std::unique_lock lock(m_);
@@ -183,6 +186,19 @@ class Ways {
     left_ = 2;
   }
 
+  void released() {
+    std::unique_lock lock(m_);
+    std::mutex* mine = lock.release();
+    mine->unlock();
+    released_ = 2;
+  }
+  void by_mutex() {
+    std::unique_lock lock(m_);
+    lock.mutex()->unlock();
+    by_mutex_ = 2;
+    lock.mutex()->lock();
+  }
+
  private:
   std::unique_lock<std::mutex> make() { return std::unique_lock(m_, std::defer_lock); }
 
@@ -205,6 +221,8 @@ class Ways {
   int unlocked_ = 0;
   int opened_ = 0;
   int left_ = 0;
+  int released_ = 0;
+  int by_mutex_ = 0;
 };
 
 // Where it is held, on all ways.

@@ -18,4 +18,4 @@ extern "C" int munmap(void*, unsigned long) noexcept {
   return --mapped;
 }
 // Declared here, defined by the system.
-extern "C" int msync(void*, unsigned long, int) ;
+extern "C" int msync(void*, unsigned long, int);

@@ -1,6 +1,5 @@
 // Where log.h is the project's.
 #include "inc/log.h"
-
 #include "inc/shared.h"
 
 int Event::name(int action) { return action + 1; }

@@ -257,8 +257,8 @@ TEST(Merge, WhatIsKnownOfAForeignFunctionHoldsWithoutItsSource) {
     const auto g = std::ranges::find(whole.functions, "g", &core::Method::name);
     ASSERT_NE(g, whole.functions.end());
     EXPECT_EQ(g->parameters.size(), 1U);
-    ASSERT_TRUE(g->atomicity.has_value());
-    EXPECT_EQ(whole[*g->atomicity].basic, core::Basic::kAtomic);
+    const auto basic = g->atomicity.transform([&](core::TermId term) { return whole[term].basic; });
+    EXPECT_EQ(basic, core::Basic::kAtomic);
   }
 }
 

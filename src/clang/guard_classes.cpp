@@ -37,13 +37,27 @@ bool has_locks(const FunctionDecl& of) {
   return attribute != nullptr && attribute->args_size() > 0;
 }
 
-// if (mutex_ != nullptr): who has no lock to take has none to hold either.
-bool asks_for_null(const Expr* condition) {
+const clang::ValueDecl* named_by(const Stmt* of) {
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(of)) return member->getMemberDecl();
+  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(of);
+  return reference == nullptr ? nullptr : reference->getDecl();
+}
+
+bool names(const Stmt* in, const clang::ValueDecl* decl) {
+  return in != nullptr &&
+         (named_by(in) == decl || std::ranges::any_of(in->children(), [&](const Stmt* child) {
+            return names(child, decl);
+          }));
+}
+
+// if (mutex_ != nullptr) mutex_->lock(): who has no lock to take has none to hold either.
+bool asks_for_null(const Expr* condition, const Stmt* then) {
   condition = condition->IgnoreParenImpCasts();
   if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(condition)) {
-    return binary->getOpcode() == clang::BO_NE && asks_for_null(binary->getLHS());
+    return binary->getOpcode() == clang::BO_NE && asks_for_null(binary->getLHS(), then);
   }
-  return condition->getType()->isPointerType();
+  const clang::ValueDecl* pointer = named_by(condition);
+  return pointer != nullptr && condition->getType()->isPointerType() && names(then, pointer);
 }
 
 // if (!mutex.try_lock()): after what is done then the lock is held in either case.
@@ -64,8 +78,8 @@ void each_call(const Stmt* in, bool surely, const Note& note) {
     each_call(branch->getConditionVariableDeclStmt(), surely, note);
     const bool tries = asks_for_failure(branch->getCond());
     if (!tries) each_call(branch->getCond(), surely, note);
-    const bool as_if_taken =
-        branch->getElse() == nullptr && (tries || asks_for_null(branch->getCond()));
+    const bool as_if_taken = branch->getElse() == nullptr &&
+                             (tries || asks_for_null(branch->getCond(), branch->getThen()));
     each_call(branch->getThen(), surely && as_if_taken, note);
     each_call(branch->getElse(), false, note);
     return;

@@ -1,5 +1,6 @@
 // What is a lock, what takes it and what gives it back: the standard library, pthreads, and every
-// class and function that carries Clang's capability attributes. Classes without attributes are
+// class and function that carries Clang's capability attributes. What is a guard is in
+// guard_classes.cpp.
 #include <array>
 
 #include "clang/unit.h"

@@ -14,6 +14,7 @@ struct Account {
   int nested = 0;
   int several = 0;
   int between = 0;
+  int if_logged = 0;
 };
 
 // Has a guard as a part.
@@ -140,6 +141,25 @@ void around(Account& account) {
     ++account.between;
   }
   ++account.nested;
+}
+
+// That there is something else says nothing of the lock.
+class LoggedLock {
+ public:
+  LoggedLock(std::mutex& mutex, const char* text) : mutex_(mutex), text_(text) {
+    if (text != nullptr) mutex_.lock();
+  }
+  ~LoggedLock() {
+    if (text_ != nullptr) mutex_.unlock();
+  }
+
+ private:
+  std::mutex& mutex_;
+  const char* text_;
+};
+void if_logged(Account& account, const char* text) {
+  LoggedLock lock(account.mutex, text);
+  ++account.if_logged;
 }
 
 struct Bank {

@@ -211,13 +211,28 @@ class Judge {
                         solved_.conditionals.to_text(found)));
   }
 
+  // A lambda that is kept for later and gives back a lock which it has not taken: whoever runs it
+  // holds that, and it is no thread.
+  bool is_run_by_holder(const Part& fork, const Situation& situation) {
+    const Explanation why = explainer_.explain_own_error(fork.node, situation);
+    if (!why.broken) return false;
+    const Step& step = why.steps[*why.broken];
+    if (!step.callee || *step.callee == kMain) return false;
+    const auto& body = solved_.generated.bodies[static_cast<std::size_t>(*step.callee)];
+    const bool is_lambda =
+        solved_.classes[*step.callee].method->name.find("::lambda@") != std::string::npos;
+    if (!body || !is_lambda) return false;
+    const Explanation inside = explainer_.explain_own_error(*body, step.inside);
+    return inside.broken && inside.steps[*inside.broken].op == "release";
+  }
+
   // [EXP FORK]: a new thread holds its own lock, and no other.
   void new_thread(const Part& fork) {
     const Situation holds_own = {{{.lock = Locks::kThread}, true}};
     const Basic basic = solved_.conditionals.evaluate(
         solved_.constraints.value(fork.node),
         [&](Predicate p) { return p.kind == Predicate::Kind::kHeld && p.lock == Locks::kThread; });
-    if (basic != Basic::kError) return;
+    if (basic != Basic::kError || is_run_by_holder(fork, holds_own)) return;
     breaks(fork.method, fork.node, holds_own, "a new thread breaks the locking discipline: ");
   }
 
